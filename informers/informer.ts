@@ -1,0 +1,72 @@
+import type { Cached, Kind, KubeObject, ObjectKey } from '../pkg/api/index.ts';
+
+/**
+ * One cache of one kind, shared by every controller of the process, and the changes to it as events.
+ *
+ * Order: the events of one object reach a handler in the order of its resource versions; the store is at least as new
+ * as any event a handler has seen. Duplicates: none, but after a relist intermediate states may have been skipped.
+ * Abort: `run(signal)` of the factory ends every informer; handlers get what was already buffered or nothing at all.
+ */
+export interface Informer<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  readonly store: Store<T>;
+  /** The store holds the whole initial list. Each handler has its own view: see `HandlerRegistration`. */
+  readonly hasSynced: boolean;
+  /** Adding the same index again is fine, also after the start. */
+  addIndex(index: Index<T>): void;
+  addHandler(handler: Handler<T>, options?: HandlerOptions): HandlerRegistration;
+  waitForSync(signal: AbortSignal): Promise<void>;
+}
+
+/** The read side of a cache. Nothing here waits, copies or asks the server. */
+export interface Store<T extends KubeObject> {
+  readonly size: number;
+  get(key: ObjectKey): Cached<T> | undefined;
+  /** Every object, or those of one namespace. */
+  list(namespace?: string): readonly Cached<T>[];
+  byIndex(index: Index<T>, value: string): readonly Cached<T>[];
+  /** Whether the cache has caught up with this resource version, for controllers that wait to see their own writes. */
+  hasSeen(resourceVersion: string): boolean;
+  /** Resolves once `hasSeen` is true. */
+  waitUntilSeen(resourceVersion: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Finds objects by a value computed from them. Two indexes are the same if they are the same object. */
+export interface Index<T extends KubeObject> {
+  readonly name: string;
+  valuesOf(object: Cached<T>): readonly string[];
+}
+
+export function defineIndex<T extends KubeObject>(
+  name: string,
+  valuesOf: (object: Cached<T>) => readonly string[],
+): Index<T> {
+  return { name, valuesOf };
+}
+
+/** Called synchronously and in order. What one handler throws is logged and reaches no other. */
+export interface Handler<T extends KubeObject> {
+  /** `initial`: part of the list that the handler found when it was added. */
+  added?(object: Cached<T>, initial: boolean): void;
+  /** Also called by a resync, with the same object twice. */
+  updated?(before: Cached<T>, after: Cached<T>): void;
+  /** `missed`: the deletion itself was not seen, `last` may be older than what was deleted. */
+  deleted?(last: Cached<T>, missed: boolean): void;
+}
+
+export interface HandlerOptions {
+  /** How often the cache is replayed to this handler as updates. Absent: the informer's default; 0: never. */
+  readonly resyncMs?: number | undefined;
+}
+
+export interface HandlerRegistration {
+  /** The handler has been given the whole initial list. */
+  readonly hasSynced: boolean;
+  waitForSync(signal: AbortSignal): Promise<void>;
+  remove(): void;
+}
+
+/** Makes one informer per kind for the whole process. */
+export interface InformerFactory {
+  informerFor<T extends KubeObject>(kind: Kind<T>): Informer<T>;
+}

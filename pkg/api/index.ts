@@ -1,0 +1,13 @@
+export * from './cached.ts';
+export * from './conditions.ts';
+export * from './equal.ts';
+export * from './int-or-string.ts';
+export * from './kind-registry.ts';
+export * from './kinds.ts';
+export * from './object-key.ts';
+export type * from './objects.ts';
+export * from './owner.ts';
+export * from './resource-version.ts';
+export * from './selector.ts';
+export * from './time.ts';
+export type * from './wire.ts';

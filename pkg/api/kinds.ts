@@ -1,0 +1,110 @@
+import type * as objects from './objects.ts';
+import type { KubeObject, MetadataOnly } from './objects.ts';
+
+declare const objectType: unique symbol;
+
+/** One kind of object and where the API server keeps it. `T` is the type of its objects. */
+export interface Kind<T extends KubeObject = KubeObject> {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** The plural in the path, `deployments`. */
+  readonly resource: string;
+  readonly namespaced: boolean;
+  /** Ask the server for metadata alone: reads and the answers to writes come as PartialObjectMetadata. */
+  readonly metadataOnly?: true;
+  readonly [objectType]?: T;
+}
+
+export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
+
+export function defineKind<T extends KubeObject>(kind: Omit<Kind<T>, typeof objectType>): Kind<T> {
+  return kind;
+}
+
+/** The same resource, of which only the metadata travels: for caches that need no more, and for answers nobody reads. */
+export function metadataOf(kind: Kind): Kind<MetadataOnly> {
+  return { ...kind, metadataOnly: true };
+}
+
+/** `apps/v1`, or `v1` for the core group. */
+export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {
+  return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+}
+
+/** `deployments.apps`, or `pods` for the core group: how users and the Go binary write a resource. */
+export function resourceName(kind: Pick<Kind, 'group' | 'resource'>): string {
+  return kind.group === '' ? kind.resource : `${kind.resource}.${kind.group}`;
+}
+
+export function splitApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0
+    ? { group: '', version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
+const namespaced = <T extends KubeObject>(group: string, kind: string, resource: string): Kind<T> =>
+  defineKind<T>({ group, version: 'v1', kind, resource, namespaced: true });
+const clusterWide = <T extends KubeObject>(group: string, kind: string, resource: string): Kind<T> =>
+  defineKind<T>({ group, version: 'v1', kind, resource, namespaced: false });
+
+export const Pods = namespaced<objects.Pod>('', 'Pod', 'pods');
+export const Services = namespaced<objects.Service>('', 'Service', 'services');
+export const EndpointsKind = namespaced<objects.Endpoints>('', 'Endpoints', 'endpoints');
+export const ConfigMaps = namespaced<objects.ConfigMap>('', 'ConfigMap', 'configmaps');
+export const Secrets = namespaced<objects.Secret>('', 'Secret', 'secrets');
+export const ServiceAccounts = namespaced<objects.ServiceAccount>('', 'ServiceAccount', 'serviceaccounts');
+export const ReplicationControllers = namespaced<objects.ReplicationController>(
+  '',
+  'ReplicationController',
+  'replicationcontrollers',
+);
+export const PersistentVolumeClaims = namespaced<objects.PersistentVolumeClaim>(
+  '',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+);
+export const PersistentVolumes = clusterWide<objects.PersistentVolume>('', 'PersistentVolume', 'persistentvolumes');
+export const CoreEvents = namespaced<objects.CoreEvent>('', 'Event', 'events');
+export const Nodes = clusterWide<objects.Node>('', 'Node', 'nodes');
+export const Namespaces = clusterWide<objects.Namespace>('', 'Namespace', 'namespaces');
+
+export const Deployments = namespaced<objects.Deployment>('apps', 'Deployment', 'deployments');
+export const ReplicaSets = namespaced<objects.ReplicaSet>('apps', 'ReplicaSet', 'replicasets');
+export const DaemonSets = namespaced<objects.DaemonSet>('apps', 'DaemonSet', 'daemonsets');
+export const StatefulSets = namespaced<objects.StatefulSet>('apps', 'StatefulSet', 'statefulsets');
+export const ControllerRevisions = namespaced<objects.ControllerRevision>(
+  'apps',
+  'ControllerRevision',
+  'controllerrevisions',
+);
+
+export const Jobs = namespaced<objects.Job>('batch', 'Job', 'jobs');
+export const CronJobs = namespaced<objects.CronJob>('batch', 'CronJob', 'cronjobs');
+export const EndpointSlices = namespaced<objects.EndpointSlice>('discovery.k8s.io', 'EndpointSlice', 'endpointslices');
+export const Leases = namespaced<objects.Lease>('coordination.k8s.io', 'Lease', 'leases');
+export const PodDisruptionBudgets = namespaced<objects.PodDisruptionBudget>(
+  'policy',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+);
+export const ClusterRoles = clusterWide<objects.ClusterRole>(
+  'rbac.authorization.k8s.io',
+  'ClusterRole',
+  'clusterroles',
+);
+export const ClusterRoleBindings = clusterWide<objects.ClusterRoleBinding>(
+  'rbac.authorization.k8s.io',
+  'ClusterRoleBinding',
+  'clusterrolebindings',
+);
+export const Roles = namespaced<objects.Role>('rbac.authorization.k8s.io', 'Role', 'roles');
+export const RoleBindings = namespaced<objects.RoleBinding>('rbac.authorization.k8s.io', 'RoleBinding', 'rolebindings');
+export const CustomResourceDefinitions = clusterWide<objects.CustomResourceDefinition>(
+  'apiextensions.k8s.io',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+);
+export const APIServices = clusterWide<objects.APIService>('apiregistration.k8s.io', 'APIService', 'apiservices');

@@ -1,0 +1,101 @@
+import type * as models from '@kubernetes/client-node';
+
+import type { Wire } from './wire.ts';
+
+export type ObjectMeta = Wire<models.V1ObjectMeta>;
+
+/** Metadata of an object that the API server has stored: these fields are never missing. */
+export type StoredMeta = ObjectMeta & { name: string; uid: string; resourceVersion: string; creationTimestamp: string };
+
+/** What every object has in common. */
+export interface KubeObject {
+  apiVersion?: string | undefined;
+  kind?: string | undefined;
+  metadata: StoredMeta;
+}
+
+/** An object of which only the metadata is known (PartialObjectMetadata). */
+export type MetadataOnly = KubeObject;
+
+/** An object of a kind that the program has no types for. */
+export type UntypedObject = KubeObject & { [field: string]: unknown };
+
+type Stored<T, Always extends keyof Wire<T> = never> = Omit<Wire<T>, 'metadata' | Always> & { metadata: StoredMeta } & {
+  [K in Always]-?: Exclude<Wire<T>[K], undefined>;
+};
+
+/** An object on its way to the server, which has yet to fill in what only it can know. */
+export type Unsaved<T extends KubeObject> = Omit<T, 'metadata'> & { metadata: ObjectMeta };
+
+export type LabelSelector = Wire<models.V1LabelSelector>;
+export type OwnerReference = Wire<models.V1OwnerReference>;
+export type ObjectReference = Wire<models.V1ObjectReference>;
+export type ListMeta = Wire<models.V1ListMeta>;
+export type IntOrString = models.IntOrString;
+
+export type Pod = Stored<models.V1Pod, 'spec'>;
+export type PodSpec = Wire<models.V1PodSpec>;
+export type PodStatus = Wire<models.V1PodStatus>;
+export type PodCondition = Wire<models.V1PodCondition>;
+export type PodTemplateSpec = Wire<models.V1PodTemplateSpec>;
+export type Container = Wire<models.V1Container>;
+export type ContainerStatus = Wire<models.V1ContainerStatus>;
+export type Node = Stored<models.V1Node, 'spec'>;
+export type NodeCondition = Wire<models.V1NodeCondition>;
+export type Taint = Wire<models.V1Taint>;
+export type Toleration = Wire<models.V1Toleration>;
+export type Namespace = Stored<models.V1Namespace>;
+export type NamespaceCondition = Wire<models.V1NamespaceCondition>;
+export type Service = Stored<models.V1Service, 'spec'>;
+export type ServicePort = Wire<models.V1ServicePort>;
+export type Endpoints = Stored<models.V1Endpoints>;
+export type EndpointSubset = Wire<models.V1EndpointSubset>;
+export type EndpointAddress = Wire<models.V1EndpointAddress>;
+export type ConfigMap = Stored<models.V1ConfigMap>;
+export type Secret = Stored<models.V1Secret>;
+export type ServiceAccount = Stored<models.V1ServiceAccount>;
+export type ReplicationController = Stored<models.V1ReplicationController, 'spec'>;
+export type PersistentVolume = Stored<models.V1PersistentVolume, 'spec'>;
+export type PersistentVolumeClaim = Stored<models.V1PersistentVolumeClaim, 'spec'>;
+export type CoreEvent = Stored<models.CoreV1Event>;
+export type Binding = Wire<models.V1Binding>;
+
+export type Deployment = Stored<models.V1Deployment, 'spec'>;
+export type DeploymentSpec = Wire<models.V1DeploymentSpec>;
+export type DeploymentStatus = Wire<models.V1DeploymentStatus>;
+export type DeploymentCondition = Wire<models.V1DeploymentCondition>;
+export type ReplicaSet = Stored<models.V1ReplicaSet, 'spec'>;
+export type ReplicaSetSpec = Wire<models.V1ReplicaSetSpec>;
+export type ReplicaSetStatus = Wire<models.V1ReplicaSetStatus>;
+export type ReplicaSetCondition = Wire<models.V1ReplicaSetCondition>;
+export type DaemonSet = Stored<models.V1DaemonSet, 'spec'>;
+export type StatefulSet = Stored<models.V1StatefulSet, 'spec'>;
+export type ControllerRevision = Stored<models.V1ControllerRevision>;
+export type Scale = Wire<models.V1Scale>;
+
+export type Job = Stored<models.V1Job, 'spec'>;
+export type JobSpec = Wire<models.V1JobSpec>;
+export type JobStatus = Wire<models.V1JobStatus>;
+export type JobCondition = Wire<models.V1JobCondition>;
+export type CronJob = Stored<models.V1CronJob, 'spec'>;
+export type CronJobStatus = Wire<models.V1CronJobStatus>;
+export type JobTemplateSpec = Wire<models.V1JobTemplateSpec>;
+
+export type EndpointSlice = Stored<models.V1EndpointSlice>;
+export type Endpoint = Wire<models.V1Endpoint>;
+export type EndpointPort = Wire<models.DiscoveryV1EndpointPort>;
+
+export type Lease = Stored<models.V1Lease>;
+export type LeaseSpec = Wire<models.V1LeaseSpec>;
+export type PodDisruptionBudget = Stored<models.V1PodDisruptionBudget>;
+export type CustomResourceDefinition = Stored<models.V1CustomResourceDefinition, 'spec'>;
+export type APIService = Stored<models.V1APIService>;
+export type ClusterRole = Stored<models.V1ClusterRole>;
+export type ClusterRoleBinding = Stored<models.V1ClusterRoleBinding>;
+export type Role = Stored<models.V1Role>;
+export type RoleBinding = Stored<models.V1RoleBinding>;
+export type TokenRequest = Wire<models.AuthenticationV1TokenRequest>;
+export type TokenReview = Wire<models.V1TokenReview>;
+export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
+export type Eviction = Wire<models.V1Eviction>;
+export type Status = Wire<models.V1Status>;

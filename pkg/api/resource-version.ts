@@ -1,0 +1,9 @@
+/**
+ * Orders two resource versions: negative when `a` is older than `b`. They are decimal numbers of any length, which may
+ * not fit into a `number`, so longer means newer and equal lengths compare as text.
+ */
+export function compareResourceVersions(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,79 @@
+import type { Cached } from './cached.ts';
+import type { LabelSelector } from './objects.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Decides whether a set of labels is selected. Compile once, ask often. */
+export type Selector = (labels: Labels | undefined) => boolean;
+
+export class InvalidSelectorError extends Error {
+  override readonly name = 'InvalidSelectorError';
+  readonly reason = 'InvalidSelector';
+}
+
+const noLabels: Labels = {};
+
+/** Selects what carries all of these labels; an empty set selects everything. */
+export function selectorFromSet(set: Labels): Selector {
+  const wanted = Object.entries(set);
+  return (labels = noLabels) => wanted.every(([name, value]) => labels[name] === value);
+}
+
+/**
+ * Compiles a LabelSelector by the API's rules: absent selects nothing, empty selects everything. Throws
+ * `InvalidSelectorError` on what the API would refuse.
+ */
+export function compileSelector(selector: Cached<LabelSelector> | undefined): Selector {
+  if (selector === undefined) return () => false;
+  const matchesLabels = selectorFromSet(selector.matchLabels ?? {});
+  const requirements = (selector.matchExpressions ?? []).map(compileRequirement);
+  return (labels = noLabels) => matchesLabels(labels) && requirements.every((requirement) => requirement(labels));
+}
+
+/** An empty selector: one that selects every object, which most controllers refuse to act on. */
+export function isEmptySelector(selector: Cached<LabelSelector> | undefined): boolean {
+  return (
+    selector !== undefined &&
+    Object.keys(selector.matchLabels ?? {}).length === 0 &&
+    (selector.matchExpressions ?? []).length === 0
+  );
+}
+
+type Requirement = NonNullable<Cached<LabelSelector>['matchExpressions']>[number];
+
+function compileRequirement({ key, operator, values = [] }: Requirement): (labels: Labels) => boolean {
+  switch (operator) {
+    case 'In':
+    case 'NotIn': {
+      if (values.length === 0)
+        throw new InvalidSelectorError(`selector on ${key}: ${operator} needs at least one value`);
+      const listed = new Set(values);
+      if (operator === 'In') return (labels) => labels[key] !== undefined && listed.has(labels[key]);
+      return (labels) => labels[key] === undefined || !listed.has(labels[key]);
+    }
+    case 'Exists':
+    case 'DoesNotExist':
+      if (values.length > 0) throw new InvalidSelectorError(`selector on ${key}: ${operator} takes no values`);
+      return operator === 'Exists' ? (labels) => labels[key] !== undefined : (labels) => labels[key] === undefined;
+    default:
+      throw new InvalidSelectorError(`selector on ${key}: ${JSON.stringify(operator)} is not an operator`);
+  }
+}
+
+/** The text form that list and watch take in `labelSelector`. */
+export function formatSelector(selector: Cached<LabelSelector>): string {
+  const labels = Object.entries(selector.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
+  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+    switch (operator) {
+      case 'In':
+        return `${key} in (${values.join(',')})`;
+      case 'NotIn':
+        return `${key} notin (${values.join(',')})`;
+      case 'Exists':
+        return key;
+      default:
+        return `!${key}`;
+    }
+  });
+  return [...labels, ...expressions].join(',');
+}

@@ -1,0 +1,31 @@
+import type { ObjectKey } from '../api/index.ts';
+import type { Client, Discovery } from '../client/index.ts';
+import type { EventRecorder } from '../events/index.ts';
+import type { InformerFactory } from '../../informers/index.ts';
+import type { Logger } from '../log/index.ts';
+import type { MetricsRegistry } from '../metrics/index.ts';
+import type { Clock } from '../time/index.ts';
+import type { WorkQueue } from '../../workqueue/index.ts';
+import type { FeatureGates } from './gates.ts';
+
+/** All that a controller may ask of the process it runs in. */
+export interface ControllerContext {
+  readonly informers: InformerFactory;
+  readonly discovery: Discovery;
+  readonly gates: FeatureGates;
+  readonly clock: Clock;
+  readonly metrics: MetricsRegistry;
+  readonly logger: Logger;
+  /** A client with the controller's own user agent, rate limit and, if so configured, service account. */
+  clientFor(controllerName: string): Client;
+  /** A rate-limiting queue; the name labels its metrics and is the Go binary's. */
+  queueFor<K = ObjectKey>(name: string): WorkQueue<K>;
+  /** Records events as this component. */
+  recorderFor(component: string): EventRecorder;
+}
+
+export interface Controller {
+  readonly name: string;
+  /** Runs until the signal aborts; when it resolves, nothing of the controller is left running. */
+  run(signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,3 @@
+export * from './context.ts';
+export * from './gates.ts';
+export * from './reconcile.ts';

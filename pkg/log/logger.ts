@@ -1,0 +1,9 @@
+/** Constant messages, values as fields, errors under `err`, never whole objects. pino's loggers are of this shape. */
+export interface Logger {
+  error(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  debug(fields: object, message: string): void;
+  trace(fields: object, message: string): void;
+  child(fields: object): Logger;
+}

@@ -1,0 +1,1 @@
+export type { Registry as MetricsRegistry } from 'prom-client';
