@@ -7,6 +7,7 @@ import type { MetricsRegistry } from '../metrics/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
 import type { FeatureGates } from './gates.ts';
+import type { ReconcileObserver } from './reconcile.ts';
 
 /** All that a controller may ask of the process it runs in. */
 export interface ControllerContext {
@@ -16,6 +17,7 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly metrics: MetricsRegistry;
   readonly logger: Logger;
+  readonly reconciles: ReconcileObserver;
   /** A client with the controller's own user agent, rate limit and, if so configured, service account. */
   clientFor(controllerName: string): Client;
   /** A rate-limiting queue; the name labels its metrics and is the Go binary's. */

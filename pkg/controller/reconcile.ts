@@ -8,6 +8,13 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number | undefined;
 }
 
+export type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal_error';
+
+/** Told of every reconcile that ended: the process turns this into metrics. */
+export interface ReconcileObserver {
+  finished(controllerName: string, outcome: ReconcileOutcome, durationMs: number): void;
+}
+
 /** A failure that trying again cannot cure: logged once, not retried until the object changes. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';

@@ -1,0 +1,110 @@
+import {
+  apiVersionOf,
+  controllerReference,
+  copyOf,
+  keyOf,
+  metadataOf,
+  objectKey,
+  Pods,
+  type Cached,
+  type Kind,
+  type KubeObject,
+  type MetadataOnly,
+  type Pod,
+  type PodTemplateSpec,
+  type Unsaved,
+} from '../api/index.ts';
+import { isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../client/index.ts';
+import type { EventRecorder } from '../events/index.ts';
+
+/** Creates and deletes pods for one owner, and tells of it in events on that owner. */
+export interface PodControl<Owner extends KubeObject> {
+  readonly client: Client;
+  readonly recorder: EventRecorder;
+  readonly ownerKind: Kind<Owner>;
+}
+
+/** A pod as the template describes it, owned by `owner`. Its name is left to the server. */
+export function podFromTemplate(
+  template: Cached<PodTemplateSpec>,
+  kind: Kind,
+  owner: Cached<KubeObject>,
+): Unsaved<Pod> {
+  const { labels, annotations, finalizers } = copyOf<PodTemplateSpec>(template).metadata ?? {};
+  const spec = copyOf<PodTemplateSpec>(template).spec ?? { containers: [] };
+  return {
+    apiVersion: apiVersionOf(Pods),
+    kind: Pods.kind,
+    metadata: {
+      generateName: podNamePrefix(owner.metadata.name),
+      namespace: owner.metadata.namespace,
+      labels,
+      annotations,
+      finalizers,
+      ownerReferences: [controllerReference(kind, owner)],
+    },
+    spec,
+  };
+}
+
+/** `owner-`, unless the dash would make a bad name of a very long one. */
+function podNamePrefix(ownerName: string): string {
+  const withDash = `${ownerName}-`;
+  return withDash.length <= maxNameLength ? withDash : ownerName;
+}
+
+const maxNameLength = 253;
+
+export async function createPod<Owner extends KubeObject>(
+  control: PodControl<Owner>,
+  owner: Cached<Owner>,
+  pod: Unsaved<Pod>,
+  signal: AbortSignal,
+): Promise<MetadataOnly> {
+  const { client, recorder, ownerKind } = control;
+  try {
+    const created = await client.create(metadataOf(Pods), pod, signal);
+    recorder.event(ownerKind, owner, {
+      type: 'Normal',
+      reason: 'SuccessfulCreate',
+      message: `Created pod: ${created.metadata.name}`,
+    });
+    return created;
+  } catch (error) {
+    // A namespace on its way out takes no new pods: that is no news to anyone.
+    if (!signal.aborted && !isNamespaceTerminating(error)) {
+      recorder.event(ownerKind, owner, {
+        type: 'Warning',
+        reason: 'FailedCreate',
+        message: `Error creating: ${serverMessage(error)}`,
+      });
+    }
+    throw error;
+  }
+}
+
+/** Deletes one pod, and no other that may have taken its name since. False if it was gone already. */
+export async function deletePod<Owner extends KubeObject>(
+  control: PodControl<Owner>,
+  owner: Cached<Owner>,
+  pod: Cached<Pod>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { client, recorder, ownerKind } = control;
+  const { namespace, name, uid } = pod.metadata;
+  try {
+    await client.delete(Pods, objectKey(namespace, name), { preconditions: { uid } }, signal);
+    recorder.event(ownerKind, owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    if (!signal.aborted) {
+      recorder.event(ownerKind, owner, {
+        type: 'Warning',
+        reason: 'FailedDelete',
+        message: `Error deleting: ${serverMessage(error)}`,
+      });
+    }
+    throw new Error(`delete pod ${keyOf(pod)}`, { cause: error });
+  }
+}

@@ -1,0 +1,55 @@
+import { findCondition, parseTime, type Cached, type Pod, type PodCondition } from '../api/index.ts';
+
+/** Neither finished nor on its way out: a pod that counts. */
+export function isPodActive(pod: Cached<Pod>): boolean {
+  return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
+}
+
+export function isPodFinished(pod: Cached<Pod>): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}
+
+/** Asked to go but still running. */
+export function isPodTerminating(pod: Cached<Pod>): boolean {
+  return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
+}
+
+export function readyCondition(pod: Cached<Pod>): Cached<PodCondition> | undefined {
+  return findCondition(pod.status?.conditions, 'Ready');
+}
+
+export function isPodReady(pod: Cached<Pod>): boolean {
+  return readyCondition(pod)?.status === 'True';
+}
+
+/** Since when the pod has been ready; undefined if it is not, or does not say. */
+export function readySinceMs(pod: Cached<Pod>): number | undefined {
+  const condition = readyCondition(pod);
+  if (condition?.status !== 'True' || condition.lastTransitionTime === undefined) return undefined;
+  return parseTime(condition.lastTransitionTime);
+}
+
+/** Ready for at least `minReadySeconds`. */
+export function isPodAvailable(pod: Cached<Pod>, minReadySeconds: number, nowMs: number): boolean {
+  if (!isPodReady(pod)) return false;
+  if (minReadySeconds <= 0) return true;
+  const sinceMs = readySinceMs(pod);
+  return sinceMs !== undefined && sinceMs + minReadySeconds * 1000 <= nowMs;
+}
+
+/** In how long the next of these pods becomes available by time alone; undefined if none will. */
+export function nextAvailabilityMs(
+  pods: readonly Cached<Pod>[],
+  minReadySeconds: number,
+  nowMs: number,
+): number | undefined {
+  if (minReadySeconds <= 0) return undefined;
+  let soonest: number | undefined;
+  for (const pod of pods) {
+    const sinceMs = readySinceMs(pod);
+    if (sinceMs === undefined) continue;
+    const inMs = sinceMs + minReadySeconds * 1000 - nowMs;
+    if (inMs > 0 && (soonest === undefined || inMs < soonest)) soonest = inMs;
+  }
+  return soonest;
+}
