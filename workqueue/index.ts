@@ -1,1 +1,12 @@
-export * from './work-queue.ts';
+export { createWorkQueue } from './queue.ts';
+export type { WorkQueueOptions } from './queue.ts';
+export {
+  bucketLimiter,
+  cappedLimiter,
+  defaultRateLimiter,
+  exponentialLimiter,
+  fastSlowLimiter,
+  maxOfLimiters,
+} from './rate-limiter.ts';
+export type { RateLimiter } from './rate-limiter.ts';
+export type { WorkQueue } from './work-queue.ts';

@@ -1,0 +1,124 @@
+import type { Clock, Timer } from '../pkg/time/index.ts';
+
+interface Entry<K> {
+  readonly key: K;
+  readyAtMs: number;
+  /** Among keys due at once, the one asked for first goes first. */
+  order: number;
+  index: number;
+}
+
+/** Longest delay a timer can hold; the rest is waited for when it fires. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Keys released in one go, a few milliseconds of work; more that are due follow in the next turn of the event loop. */
+const RELEASE_BATCH = 5_000;
+
+/**
+ * Keys waiting for their time, each once, under its earliest; one timer for all of them. `release` gets each key when
+ * it is due, earliest first.
+ */
+export class DelayHeap<K> {
+  readonly #clock: Clock;
+  readonly #release: (key: K) => void;
+  readonly #heap: Entry<K>[] = [];
+  readonly #entries = new Map<K, Entry<K>>();
+  #orders = 0;
+  #timer: { readonly timer: Timer; readonly atMs: number } | undefined;
+
+  constructor(clock: Clock, release: (key: K) => void) {
+    this.#clock = clock;
+    this.#release = release;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  add(key: K, delayMs: number): void {
+    const readyAtMs = this.#clock.monotonic() + delayMs;
+    const known = this.#entries.get(key);
+    if (known === undefined) {
+      const entry = { key, readyAtMs, order: this.#orders++, index: this.#heap.length };
+      this.#entries.set(key, entry);
+      this.#heap.push(entry);
+      this.#siftUp(entry);
+    } else if (readyAtMs < known.readyAtMs) {
+      known.readyAtMs = readyAtMs;
+      known.order = this.#orders++;
+      this.#siftUp(known);
+    }
+    this.#arm();
+  }
+
+  clear(): void {
+    this.#heap.length = 0;
+    this.#entries.clear();
+    this.#disarm();
+  }
+
+  #arm(): void {
+    const first = this.#heap[0];
+    if (first === undefined) return;
+    if (this.#timer !== undefined) {
+      if (this.#timer.atMs <= first.readyAtMs) return;
+      this.#disarm();
+    }
+    const delayMs = Math.max(0, Math.ceil(first.readyAtMs - this.#clock.monotonic()));
+    const timer = this.#clock.setTimer(Math.min(delayMs, MAX_TIMER_MS), () => this.#fire());
+    this.#timer = { timer, atMs: first.readyAtMs };
+  }
+
+  #disarm(): void {
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    const nowMs = this.#clock.monotonic();
+    for (let released = 0; released < RELEASE_BATCH; released++) {
+      const first = this.#heap[0];
+      if (first === undefined || first.readyAtMs > nowMs) break;
+      this.#removeFirst(first);
+      this.#release(first.key);
+    }
+    this.#arm();
+  }
+
+  #removeFirst(first: Entry<K>): void {
+    this.#entries.delete(first.key);
+    const last = this.#heap.pop();
+    if (last === undefined || last === first) return;
+    last.index = 0;
+    this.#heap[0] = last;
+    this.#siftDown(last);
+  }
+
+  #siftUp(entry: Entry<K>): void {
+    while (entry.index > 0) {
+      const parent = this.#heap[(entry.index - 1) >> 1];
+      if (parent === undefined || !isBefore(entry, parent)) return;
+      this.#swap(entry, parent);
+    }
+  }
+
+  #siftDown(entry: Entry<K>): void {
+    for (;;) {
+      const left = this.#heap[2 * entry.index + 1];
+      const right = this.#heap[2 * entry.index + 2];
+      const earliest = left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
+      if (earliest === undefined || !isBefore(earliest, entry)) return;
+      this.#swap(earliest, entry);
+    }
+  }
+
+  #swap(a: Entry<K>, b: Entry<K>): void {
+    [a.index, b.index] = [b.index, a.index];
+    this.#heap[a.index] = a;
+    this.#heap[b.index] = b;
+  }
+}
+
+function isBefore<K>(a: Entry<K>, b: Entry<K>): boolean {
+  return a.readyAtMs === b.readyAtMs ? a.order < b.order : a.readyAtMs < b.readyAtMs;
+}

@@ -1,0 +1,135 @@
+import type { MetricsRegistry } from '../pkg/metrics/index.ts';
+import type { Clock } from '../pkg/time/index.ts';
+import { DelayHeap } from './delay-heap.ts';
+import { Fifo } from './fifo.ts';
+import { defineQueueMetrics } from './metrics.ts';
+import type { QueueMetrics, QueueState } from './metrics.ts';
+import { defaultRateLimiter } from './rate-limiter.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import { WaitingTakers } from './waiting-takers.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+export interface WorkQueueOptions<K> {
+  /** Labels the metrics. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** Default: `defaultRateLimiter()`. Holds state per key: not to be shared between queues. */
+  readonly rateLimiter?: RateLimiter<K> | undefined;
+  /** Default: none are kept. */
+  readonly metrics?: MetricsRegistry | undefined;
+}
+
+export function createWorkQueue<K>(options: WorkQueueOptions<K>): WorkQueue<K> {
+  return new Queue(options);
+}
+
+class Queue<K> implements WorkQueue<K>, QueueState {
+  readonly #clock: Clock;
+  readonly #rateLimiter: RateLimiter<K>;
+  readonly #metrics: QueueMetrics | undefined;
+  readonly #delays: DelayHeap<K>;
+  readonly #takers = new WaitingTakers<K>();
+  /** Keys to be worked on, with the time of their adding: those in `#order`, and those added while being worked on. */
+  readonly #dirty = new Map<K, number>();
+  /** Keys being worked on, with the time they were taken. */
+  readonly #processing = new Map<K, number>();
+  readonly #order = new Fifo<K>();
+  #shuttingDown = false;
+  readonly #drained: (() => void)[] = [];
+
+  constructor({ name, clock, rateLimiter, metrics }: WorkQueueOptions<K>) {
+    this.#clock = clock;
+    this.#rateLimiter = rateLimiter ?? defaultRateLimiter();
+    this.#delays = new DelayHeap(clock, (key) => this.add(key));
+    this.#metrics = metrics && defineQueueMetrics(metrics, name, this);
+  }
+
+  get length(): number {
+    return this.#order.length;
+  }
+
+  add(key: K): void {
+    if (this.#shuttingDown || this.#dirty.has(key)) return;
+    this.#metrics?.adds.inc();
+    this.#dirty.set(key, this.#clock.monotonic());
+    if (!this.#processing.has(key)) this.#enqueue(key);
+  }
+
+  addAfter(key: K, delayMs: number): void {
+    if (this.#shuttingDown) return;
+    this.#metrics?.retries.inc();
+    if (delayMs <= 0) this.add(key);
+    else this.#delays.add(key, delayMs);
+  }
+
+  addRateLimited(key: K): void {
+    this.addAfter(key, this.#rateLimiter.nextDelayMs(key, this.#clock.monotonic()));
+  }
+
+  forget(key: K): void {
+    this.#rateLimiter.forget(key);
+  }
+
+  numRequeues(key: K): number {
+    return this.#rateLimiter.numRequeues(key);
+  }
+
+  take(signal: AbortSignal): Promise<K | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined);
+    if (this.#order.length > 0) return Promise.resolve(this.#takeNext());
+    if (this.#shuttingDown) return Promise.resolve(undefined);
+    return this.#takers.wait(signal);
+  }
+
+  done(key: K): void {
+    const takenAtMs = this.#processing.get(key);
+    if (takenAtMs === undefined) return;
+    this.#processing.delete(key);
+    this.#metrics?.workSeconds.observe((this.#clock.monotonic() - takenAtMs) / 1000);
+    if (this.#dirty.has(key)) this.#enqueue(key);
+    if (this.#processing.size === 0) this.#endDrain();
+  }
+
+  async shutDown({ drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
+    this.#shuttingDown = true;
+    this.#delays.clear();
+    this.#takers.releaseAll();
+    if (!drain) this.#endDrain();
+    else if (this.#processing.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
+  }
+
+  depth(): number {
+    return this.#dirty.size;
+  }
+
+  unfinishedSeconds(): number {
+    const nowMs = this.#clock.monotonic();
+    return this.#processing.values().reduce((sum, takenAtMs) => sum + (nowMs - takenAtMs) / 1000, 0);
+  }
+
+  longestRunningSeconds(): number {
+    const nowMs = this.#clock.monotonic();
+    return this.#processing.values().reduce((max, takenAtMs) => Math.max(max, (nowMs - takenAtMs) / 1000), 0);
+  }
+
+  #enqueue(key: K): void {
+    this.#order.push(key);
+    if (this.#takers.isEmpty) return;
+    const next = this.#takeNext();
+    if (next !== undefined) this.#takers.give(next);
+  }
+
+  #takeNext(): K | undefined {
+    const key = this.#order.shift();
+    if (key === undefined) return undefined;
+    const nowMs = this.#clock.monotonic();
+    this.#metrics?.queueSeconds.observe((nowMs - (this.#dirty.get(key) ?? nowMs)) / 1000);
+    this.#dirty.delete(key);
+    this.#processing.set(key, nowMs);
+    return key;
+  }
+
+  #endDrain(): void {
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+}
