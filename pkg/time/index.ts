@@ -1,1 +1,6 @@
+export * from './backoff.ts';
 export * from './clock.ts';
+export * from './duration.ts';
+export * from './system-clock.ts';
+export * from './token-bucket.ts';
+export * from './time-limit.ts';

@@ -1,0 +1,63 @@
+import type { Clock, Timer } from './clock.ts';
+
+/** Node fires a timer at once when its delay does not fit into 31 bits; longer ones are waited for in parts. */
+const longestTimeoutMs = 2 ** 31 - 1;
+
+/** The machine's own time. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) => sleep(systemClock, ms, signal),
+  setTimer(ms, callback) {
+    const timer = new SystemTimer(callback);
+    timer.start(ms);
+    return timer;
+  },
+};
+
+class SystemTimer implements Timer {
+  readonly #callback: () => void;
+  #timeout: NodeJS.Timeout | undefined;
+
+  constructor(callback: () => void) {
+    this.#callback = callback;
+  }
+
+  start(ms: number): void {
+    this.#timeout =
+      ms <= longestTimeoutMs
+        ? setTimeout(this.#callback, ms)
+        : setTimeout(() => this.start(ms - longestTimeoutMs), longestTimeoutMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timeout);
+  }
+}
+
+/**
+ * Waits on any clock. Signals live as long as the process while sleeps come and go, so the listener is taken off the
+ * signal whichever way the sleep ends.
+ */
+export function sleep(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(reasonOf(signal));
+      return;
+    }
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(reasonOf(signal));
+    };
+    const timer = clock.setTimer(ms, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+}

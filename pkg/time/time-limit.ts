@@ -1,0 +1,44 @@
+import type { Clock } from './clock.ts';
+
+/** An operation took longer than it may. */
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError';
+  readonly reason = 'TimeLimit';
+
+  constructor(limitMs: number) {
+    super(`no answer within ${limitMs / 1000}s`);
+  }
+}
+
+export interface TimeLimit {
+  readonly clock: Clock;
+  readonly limitMs: number;
+}
+
+/**
+ * Runs an operation under a signal of its own, which aborts after the limit or with `signal`. Settles at once then,
+ * with the signal's reason, even if the operation does not heed it. Leaves neither timer nor listener behind.
+ */
+export async function withTimeLimit<T>(
+  { clock, limitMs }: TimeLimit,
+  operation: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const aborted = Promise.withResolvers<never>();
+  controller.signal.addEventListener('abort', () => aborted.reject(reasonOf(controller.signal)), { once: true });
+  const passOn = (): void => controller.abort(signal.reason);
+  signal.addEventListener('abort', passOn, { once: true });
+  const timer = clock.setTimer(limitMs, () => controller.abort(new TimeLimitError(limitMs)));
+  try {
+    return await Promise.race([operation(controller.signal), aborted.promise]);
+  } finally {
+    timer.cancel();
+    signal.removeEventListener('abort', passOn);
+  }
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason });
+}
