@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { credentialFiles, issueClientCertificate } from './credentials.ts';
+import type { CredentialFiles, Identity } from './credentials.ts';
+
+/** The identity that may do everything. */
+export const admin: Identity = { user: 'kubernetes-admin', groups: ['system:masters'] };
+
+/** What it takes to talk to a cluster that runs, also from another process than the one that started it. */
+export interface ClusterAccess {
+  readonly directory: string;
+  /** Of the API server. */
+  readonly url: string;
+  /** Of etcd: plain HTTP, no credentials. */
+  readonly etcdUrl: string;
+  readonly files: CredentialFiles;
+  /** A kubeconfig file for an identity; the admin's when none is given. */
+  kubeconfig(identity?: Identity): string;
+  /** One request to the API server, without any client library. */
+  request(request: PlainRequest): Promise<PlainResponse>;
+  /** Lets etcd forget every revision before the present one. A watch from before it then gets 410 Gone. */
+  compact(): Promise<void>;
+}
+
+export interface PlainRequest {
+  readonly path: string;
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly as?: Identity;
+}
+
+export interface PlainResponse {
+  readonly status: number;
+  /** Parsed when it is JSON, the text otherwise. */
+  readonly body: unknown;
+}
+
+const addresses = z.object({ url: z.string(), etcdUrl: z.string() });
+const addressFile = 'cluster.json';
+
+export function saveAddresses(directory: string, value: z.output<typeof addresses>): void {
+  writeFileSync(join(directory, addressFile), JSON.stringify(value));
+}
+
+/** Access to the running cluster whose directory this is. */
+export function openCluster(directory: string): ClusterAccess {
+  const { url, etcdUrl } = addresses.parse(JSON.parse(readFileSync(join(directory, addressFile), 'utf8')));
+  const files = credentialFiles(directory);
+  const certificates = new Map<string, ReturnType<typeof issueClientCertificate>>();
+  const certificateFor = (identity: Identity): ReturnType<typeof issueClientCertificate> => {
+    const id = identityId(identity);
+    const certificate = certificates.get(id) ?? issueClientCertificate(files, identity);
+    certificates.set(id, certificate);
+    return certificate;
+  };
+  return {
+    directory,
+    url,
+    etcdUrl,
+    files,
+    kubeconfig(identity = admin) {
+      const path = join(directory, `${identityId(identity)}.kubeconfig`);
+      const { certificate, privateKey } = certificateFor(identity);
+      const ca = readFileSync(files.ca, 'utf8');
+      writeFileSync(path, formatKubeconfig({ url, ca, user: identity.user, certificate, privateKey }), { mode: 0o600 });
+      return path;
+    },
+    request(plain) {
+      const { certificate, privateKey } = certificateFor(plain.as ?? admin);
+      return send(url, plain, { ca: readFileSync(files.ca), cert: certificate, key: privateKey });
+    },
+    compact: () => compact(etcdUrl),
+  };
+}
+
+function identityId({ user, groups = [] }: Identity): string {
+  return createHash('sha256')
+    .update(JSON.stringify([user, groups]))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+interface KubeconfigParts {
+  readonly url: string;
+  readonly ca: string;
+  readonly user: string;
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** JSON is YAML too, and every reader of kubeconfigs takes it. */
+function formatKubeconfig({ url, ca, user, certificate, privateKey }: KubeconfigParts): string {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'test',
+    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority-data': base64(ca) } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user } }],
+    users: [
+      {
+        name: user,
+        user: { 'client-certificate-data': base64(certificate), 'client-key-data': base64(privateKey) },
+      },
+    ],
+  };
+  return JSON.stringify(config, undefined, 2);
+}
+
+interface TlsFiles {
+  readonly ca: Buffer;
+  readonly cert: string;
+  readonly key: string;
+}
+
+async function send(url: string, { path, method = 'GET', body }: PlainRequest, tls: TlsFiles): Promise<PlainResponse> {
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const { promise, resolve, reject } = Promise.withResolvers<PlainResponse>();
+  // No agent: a kept connection would outlive the server that a test is about to kill.
+  const outgoing = request(new URL(path, url), { method, agent: false, ...tls }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('error', reject);
+    response.on('end', () => {
+      const text = Buffer.concat(chunks).toString('utf8');
+      const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+      // A watch answers with one JSON document a line; only a single one is parsed here.
+      resolve({ status: response.statusCode ?? 0, body: isJson && !text.includes('\n{') ? JSON.parse(text) : text });
+    });
+  });
+  outgoing.on('error', reject);
+  if (payload !== undefined) outgoing.setHeader('content-type', 'application/json');
+  outgoing.end(payload);
+  return promise;
+}
+
+const rangeResponse = z.object({ header: z.object({ revision: z.string() }) });
+
+async function compact(etcdUrl: string): Promise<void> {
+  const anyKey = Buffer.from('\0').toString('base64');
+  const range = rangeResponse.parse(await callEtcd(etcdUrl, 'range', { key: anyKey, limit: '1' }));
+  await callEtcd(etcdUrl, 'compaction', { revision: range.header.revision, physical: true });
+}
+
+async function callEtcd(etcdUrl: string, method: string, body: unknown): Promise<unknown> {
+  const response = await fetch(`${etcdUrl}/v3/kv/${method}`, { method: 'POST', body: JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`call ${method} of etcd: status ${String(response.status)}, ${text}`);
+  return JSON.parse(text);
+}

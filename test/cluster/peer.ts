@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { ClusterAccess } from './access.ts';
+import { binaryPath } from './binaries.ts';
+import type { Cluster } from './cluster.ts';
+import type { Identity } from './credentials.ts';
+import { findFreePort } from './ports.ts';
+import type { ServerProcess } from './server-process.ts';
+
+const run = promisify(execFile);
+
+/** Runs kubectl as the admin and resolves with what it printed; rejects with its complaint when it fails. */
+export async function kubectl(cluster: ClusterAccess, args: readonly string[], identity?: Identity): Promise<string> {
+  const program = await binaryPath('kubectl');
+  const { stdout } = await run(program, ['--kubeconfig', cluster.kubeconfig(identity), ...args], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return stdout;
+}
+
+export interface Peer {
+  readonly process: ServerProcess;
+  /** Of its health and metrics endpoints. */
+  readonly url: string;
+}
+
+/**
+ * Starts the Go kube-controller-manager against a cluster, as kubeadm runs it; resolves when it answers /healthz.
+ * `flags` come last and win.
+ */
+export async function startGoControllerManager(cluster: Cluster, flags: readonly string[] = []): Promise<Peer> {
+  return startPeer(cluster, 'kube-controller-manager', [
+    `--root-ca-file=${cluster.files.ca}`,
+    `--service-account-private-key-file=${cluster.files.serviceAccountKey}`,
+    `--cluster-signing-cert-file=${cluster.files.ca}`,
+    `--cluster-signing-key-file=${cluster.files.caKey}`,
+    `--client-ca-file=${cluster.files.ca}`,
+    `--requestheader-client-ca-file=${cluster.files.frontProxyCa}`,
+    '--use-service-account-credentials=true',
+    '--controllers=*,bootstrapsigner,tokencleaner',
+    ...flags,
+  ]);
+}
+
+/** Starts the Go kube-scheduler against a cluster; resolves when it answers /healthz. */
+export async function startGoScheduler(cluster: Cluster, flags: readonly string[] = []): Promise<Peer> {
+  return startPeer(cluster, 'kube-scheduler', flags);
+}
+
+type PeerName = 'kube-controller-manager' | 'kube-scheduler';
+
+async function startPeer(cluster: Cluster, name: PeerName, flags: readonly string[]): Promise<Peer> {
+  const port = await findFreePort();
+  const url = `https://127.0.0.1:${String(port)}`;
+  const kubeconfig = cluster.kubeconfig({ user: `system:${name}` });
+  const process = await cluster.startProcess({
+    name: `go-${name}-${String(port)}`,
+    program: await binaryPath(name),
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${String(port)}`,
+      `--tls-cert-file=${cluster.files.apiServer}`,
+      `--tls-private-key-file=${cluster.files.apiServerKey}`,
+      ...flags,
+    ],
+    isReady: () => isHealthy(cluster, url),
+  });
+  return { process, url };
+}
+
+async function isHealthy(cluster: ClusterAccess, url: string): Promise<boolean> {
+  try {
+    return (await cluster.request({ path: `${url}/healthz` })).status === 200;
+  } catch {
+    return false; // not listening yet
+  }
+}

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { startCluster } from '../cluster/index.ts';
+import type { ClusterAccess } from '../cluster/index.ts';
+import { createNamespace, useCluster, useSharedCluster } from './use-cluster.ts';
+
+const deployment = (name: string) => ({
+  metadata: { name },
+  spec: {
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'main', image: 'example' }] } },
+  },
+});
+
+async function createDeployment(cluster: ClusterAccess, namespace: string, name: string): Promise<string> {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  const { status, body } = await cluster.request({ method: 'POST', path, body: deployment(name) });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return `${path}/${name}`;
+}
+
+describe('a shared cluster', () => {
+  const cluster = useSharedCluster();
+
+  test('admits pods into a new namespace', async () => {
+    const namespace = await createNamespace(cluster);
+    const pod = { metadata: { name: 'one' }, spec: { containers: [{ name: 'main', image: 'example' }] } };
+    const created = await cluster.request({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods`, body: pod });
+    expect(created).toMatchObject({ status: 201, body: { spec: { serviceAccountName: 'default' } } });
+  });
+
+  test('knows a user and their groups from a certificate, and forbids what no role allows', async () => {
+    const jane = { user: 'jane', groups: ['dev', 'ops'] };
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    const { body } = await cluster.request({ method: 'POST', path, body: review, as: jane });
+    expect(body).toMatchObject({
+      status: { userInfo: { username: 'jane', groups: ['dev', 'ops', 'system:authenticated'] } },
+    });
+    const forbidden = await cluster.request({ path: '/api/v1/secrets', as: jane });
+    expect(forbidden).toMatchObject({ status: 403, body: { reason: 'Forbidden' } });
+  });
+
+  test('publishes what a server needs to trust its front proxy', async () => {
+    const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+    const { body } = await cluster.request({ path });
+    expect(body).toMatchObject({
+      data: {
+        'client-ca-file': expect.stringContaining('BEGIN CERTIFICATE'),
+        'requestheader-client-ca-file': expect.stringContaining('BEGIN CERTIFICATE'),
+        'requestheader-allowed-names': '["front-proxy-client"]',
+      },
+    });
+  });
+});
+
+describe('a cluster of its own', () => {
+  const cluster = useCluster({ featureGates: { AllAlpha: false }, runtimeConfig: { 'api/alpha': false } });
+
+  test('keeps a Deployment over a killed and restarted API server', async () => {
+    const path = await createDeployment(cluster(), 'default', 'survivor');
+    await cluster().apiServer.kill();
+    await expect(cluster().request({ path })).rejects.toThrow('ECONNREFUSED');
+    await cluster().apiServer.start();
+    const read = await cluster().request({ path });
+    expect(read).toMatchObject({ status: 200, body: { metadata: { name: 'survivor' } } });
+  });
+
+  test('keeps a Deployment over a killed and restarted etcd', async () => {
+    const path = await createDeployment(cluster(), 'default', 'etcd-survivor');
+    await cluster().etcd.kill();
+    await cluster().etcd.start();
+    await expect.poll(async () => (await cluster().request({ path })).status).toBe(200);
+  });
+
+  test('answers nothing while paused, and everything once resumed', async () => {
+    cluster().apiServer.pause();
+    let answered = false;
+    const pending = cluster()
+      .request({ path: '/version' })
+      .finally(() => (answered = true));
+    // etcd, not the clock, tells that time enough has passed: it answers a hundred times meanwhile.
+    for (let i = 0; i < 100; i += 1) await fetch(`${cluster().etcdUrl}/health`);
+    expect(answered).toBe(false);
+    cluster().apiServer.resume();
+    expect((await pending).status).toBe(200);
+  });
+
+  test('has forgotten old revisions after a compaction: lists and watches from before it are gone', async () => {
+    const namespace = await createNamespace(cluster());
+    const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+    await createDeployment(cluster(), namespace, 'first');
+    const { body } = await cluster().request({ path });
+    const before = (body as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
+    await createDeployment(cluster(), namespace, 'second');
+    await cluster().compact();
+    const list = await cluster().request({ path: `${path}?resourceVersion=${before}&resourceVersionMatch=Exact` });
+    expect(list).toMatchObject({ status: 410, body: { reason: 'Expired' } });
+    // The server's own watch cache still remembers; a fresh one does not.
+    await cluster().apiServer.restart();
+    const watch = await cluster().request({ path: `${path}?watch=true&resourceVersion=${before}&timeoutSeconds=5` });
+    expect(JSON.stringify(watch.body)).toContain('"code":410');
+  });
+});
+
+describe('clusters side by side', () => {
+  test('share nothing and leave nothing behind', async () => {
+    const [one, two] = await Promise.all([startCluster(), startCluster()]);
+    try {
+      expect(one.url).not.toBe(two.url);
+      const path = await createDeployment(one, 'default', 'only-in-one');
+      expect((await one.request({ path })).status).toBe(200);
+      expect((await two.request({ path })).status).toBe(404);
+    } finally {
+      await Promise.all([one.stop(), two.stop()]);
+    }
+    expect([existsSync(one.directory), existsSync(two.directory)]).toEqual([false, false]);
+    await expect(one.request({ path: '/version' })).rejects.toThrow();
+  });
+});
