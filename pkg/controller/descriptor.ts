@@ -13,7 +13,10 @@ export interface ControllerDescriptor {
   readonly onByDefault: boolean;
   /** The zod schema whose keys are flags. */
   readonly options: z.ZodObject;
-  /** Parses the options, so that bad ones fail before anything has started. */
+  /**
+   * Checks the options, so that bad ones fail before anything has started. Given are the flags that were set, by name
+   * and as values of their Go type: durations as milliseconds, numbers and booleans as such, lists as string arrays.
+   */
   bind(rawOptions: unknown): (context: ControllerContext) => Controller;
 }
 

@@ -10,5 +10,6 @@ export * from './pod-control.ts';
 export * from './pod-ranking.ts';
 export * from './pods.ts';
 export * from './reconcile.ts';
+export * from './selector-index.ts';
 export * from './stopping.ts';
 export * from './workers.ts';

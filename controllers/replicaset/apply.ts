@@ -1,0 +1,100 @@
+import {
+  keyOf,
+  metadataOf,
+  type Cached,
+  type ObjectKey,
+  type Pod,
+  type ReplicaSetStatus,
+  type Unsaved,
+} from '../../pkg/api/index.ts';
+import { isConflict, isNamespaceTerminating, isNotFound, type Client } from '../../pkg/client/index.ts';
+import {
+  asError,
+  createPod,
+  deletePod,
+  podFromTemplate,
+  slowStart,
+  type PendingWrites,
+  type PodControl,
+} from '../../pkg/controller/index.ts';
+import type { ReplicaKind, Replicated } from './replica-kinds.ts';
+import type { ScalingPlan } from './scaling.ts';
+
+interface ApplyDeps<T extends Replicated> {
+  readonly control: PodControl<T>;
+  readonly pending: PendingWrites<Pod>;
+}
+
+/** Creates or deletes pods as planned. Returns the first failure instead of throwing it: the status has to tell it. */
+export async function applyScaling<T extends Replicated>(
+  plan: ScalingPlan,
+  owner: Cached<T>,
+  deps: ApplyDeps<T>,
+  signal: AbortSignal,
+): Promise<Error | undefined> {
+  switch (plan.kind) {
+    case 'none':
+      return undefined;
+    case 'create':
+      return createPods(plan.count, owner, deps, signal);
+    case 'delete':
+      return deletePods(plan.pods, owner, deps, signal);
+  }
+}
+
+async function createPods<T extends Replicated>(
+  count: number,
+  owner: Cached<T>,
+  { control, pending }: ApplyDeps<T>,
+  signal: AbortSignal,
+): Promise<Error | undefined> {
+  const { template } = (owner as Cached<Replicated>).spec;
+  if (template === undefined) return undefined;
+  const ownerKey: ObjectKey = keyOf(owner);
+  const pod = podFromTemplate(template, control.ownerKind, owner);
+  const { error } = await slowStart(count, async () => {
+    try {
+      const created = await createPod(control, owner, pod, signal);
+      pending.wrote(ownerKey, created.metadata.resourceVersion);
+    } catch (failure) {
+      if (!isNamespaceTerminating(failure)) throw failure; // nothing to do: it takes no more pods
+    }
+  });
+  return error;
+}
+
+async function deletePods<T extends Replicated>(
+  pods: readonly Cached<Pod>[],
+  owner: Cached<T>,
+  { control, pending }: ApplyDeps<T>,
+  signal: AbortSignal,
+): Promise<Error | undefined> {
+  const ownerKey = keyOf(owner);
+  const results = await Promise.allSettled(
+    pods.map(async (pod) => {
+      if (await deletePod(control, owner, pod, signal)) pending.deleted(ownerKey, keyOf(pod), pod.metadata.uid);
+    }),
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  return failed === undefined ? undefined : asError(failed.reason);
+}
+
+/** Writes the status; after a conflict once more, on what the server has by now. */
+export async function applyStatus<T extends Replicated>(
+  { kind }: ReplicaKind<T>,
+  owner: Cached<T>,
+  status: ReplicaSetStatus,
+  client: Client,
+  signal: AbortSignal,
+): Promise<void> {
+  const write = (base: Cached<T>): Promise<unknown> =>
+    client.updateStatus(metadataOf(kind), { ...base, status } as unknown as Unsaved<T>, signal);
+  try {
+    await write(owner);
+  } catch (error) {
+    if (isNotFound(error)) return;
+    if (!isConflict(error)) throw error;
+    const live = await client.get(kind, keyOf(owner), signal);
+    if (live.metadata.uid === (owner as Cached<Replicated>).metadata.uid) await write(live as Cached<T>);
+  }
+}

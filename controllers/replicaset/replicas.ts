@@ -1,0 +1,183 @@
+import {
+  controllerOf,
+  isEqualJson,
+  keyOf,
+  Pods,
+  type Cached,
+  type KubeObject,
+  type ObjectKey,
+  type Pod,
+  type Selector,
+} from '../../pkg/api/index.ts';
+import { serverMessage } from '../../pkg/client/index.ts';
+import {
+  applyClaims,
+  byController,
+  controllerKeyOf,
+  defineSelectorIndex,
+  enqueueSelf,
+  isPodActive,
+  isPodTerminating,
+  orphansIn,
+  PendingWrites,
+  planClaims,
+  runWorkers,
+  TerminalError,
+  type Controller,
+  type ControllerContext,
+  type PodControl,
+  type ReconcileResult,
+} from '../../pkg/controller/index.ts';
+import type { Handler, Store } from '../../informers/index.ts';
+import { applyScaling, applyStatus } from './apply.ts';
+import type { ReplicaKind, Replicated } from './replica-kinds.ts';
+import { planScaling } from './scaling.ts';
+import { computeStatus, isStatusCurrent, nextStatusChangeMs, type StatusInput } from './status.ts';
+
+/** Long enough for a healthy watch to bring our own writes, short enough that a missed event costs little. */
+const recheckPendingMs = 1000;
+
+export function createReplicaController<T extends Replicated>(
+  context: ControllerContext,
+  replicaKind: ReplicaKind<T>,
+  workers: number,
+): Controller {
+  const { kind, controllerName } = replicaKind;
+  const client = context.clientFor(replicaKind.component);
+  const queue = context.queueFor(replicaKind.queueName);
+  const owners = context.informers.informerFor(kind);
+  const pods = context.informers.informerFor(Pods);
+  const control: PodControl<T> = { client, recorder: context.recorderFor(replicaKind.component), ownerKind: kind };
+  const pending = new PendingWrites<Pod>(pods.store, context.clock);
+  const ownersBySelector = defineSelectorIndex<T>('selector', (owner) => replicaKind.requiredLabelsOf(owner));
+  const honourDeletionCost = context.gates.isEnabled('PodDeletionCost');
+  const countsTerminating =
+    replicaKind.countsTerminating && context.gates.isEnabled('DeploymentReplicaSetTerminatingReplicas');
+
+  pods.addIndex(byController);
+  owners.addIndex(byController);
+  owners.addIndex(ownersBySelector.index);
+  owners.addHandler(enqueueSelf(queue));
+  const ownersOfOrphan = (pod: Cached<Pod>): Iterable<ObjectKey> =>
+    ownersBySelector
+      .candidates(owners.store, pod)
+      .filter((owner) => selects(replicaKind, owner, pod))
+      .map(keyOf);
+  const podHandlers = pods.addHandler(enqueueOwner(queue, replicaKind, ownersOfOrphan));
+
+  async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
+    const owner = owners.store.get(key);
+    if (owner === undefined) {
+      pending.forget(key);
+      return {};
+    }
+    if (!pending.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
+    const isSelected = selectorOf(replicaKind, owner);
+    const own: readonly Cached<Pod>[] = podsOf(pods.store, owner);
+    const terminating = countsTerminating
+      ? own.filter((pod) => isPodTerminating(pod) && isSelected(pod.metadata.labels)).length
+      : undefined;
+    const candidates = [...own, ...pods.store.byIndex(byController, orphansIn(owner.metadata.namespace))];
+    const claims = planClaims<Pod>(owner, isSelected, candidates.filter(isPodActive));
+    const onWritten = ({ metadata }: KubeObject): void => pending.wrote(key, metadata.resourceVersion);
+    const claimOptions = { client, ownerKind: kind, owner, kind: Pods, onWritten };
+    const activePods = await applyClaims<Pod>(claims, claimOptions, signal);
+
+    const failure = owner.metadata.deletionTimestamp === undefined ? await scale(owner, activePods, signal) : undefined;
+    const status: StatusInput = {
+      owner,
+      activePods,
+      terminating,
+      failure: failure === undefined ? undefined : serverMessage(failure),
+      nowMs: context.clock.now(),
+    };
+    await writeStatus(owner, status, signal);
+    if (failure !== undefined) throw failure;
+    return { requeueAfterMs: nextStatusChangeMs(status) };
+  }
+
+  function scale(
+    owner: Cached<T>,
+    activePods: readonly Cached<Pod>[],
+    signal: AbortSignal,
+  ): Promise<Error | undefined> {
+    const plan = planScaling({
+      desired: owner.spec.replicas ?? 1,
+      activePods,
+      relatedPods: () => relatedPods(owner),
+      nowMs: context.clock.now(),
+      honourDeletionCost,
+    });
+    return applyScaling(plan, owner, { control, pending }, signal);
+  }
+
+  async function writeStatus(owner: Cached<T>, input: StatusInput, signal: AbortSignal): Promise<void> {
+    const status = computeStatus(input);
+    if (!isStatusCurrent(owner, status)) await applyStatus(replicaKind, owner, status, client, signal);
+  }
+
+  /** The pods of every owner that shares this one's parent: a Deployment's old and new ReplicaSets. */
+  function relatedPods(owner: Cached<T>): readonly Cached<Pod>[] {
+    const parent = controllerOf(owner);
+    const siblings = parent === undefined ? [owner] : owners.store.byIndex(byController, parent.uid);
+    return siblings.flatMap((sibling) => podsOf(pods.store, sibling));
+  }
+
+  const caches = [owners, pods, podHandlers];
+  const work = { name: controllerName, context, queue, reconcile, caches, workers };
+  return { name: controllerName, run: (signal) => runWorkers(work, signal) };
+}
+
+function podsOf(store: Store<Pod>, owner: Cached<KubeObject>): readonly Cached<Pod>[] {
+  return store.byIndex(byController, owner.metadata.uid);
+}
+
+function selectorOf<T extends Replicated>(replicaKind: ReplicaKind<T>, owner: Cached<T>): Selector {
+  try {
+    return replicaKind.selectorOf(owner);
+  } catch (error) {
+    throw new TerminalError(`${replicaKind.kind.kind} ${keyOf(owner)} has an unusable selector`, { cause: error });
+  }
+}
+
+function selects<T extends Replicated>(replicaKind: ReplicaKind<T>, owner: Cached<T>, pod: Cached<Pod>): boolean {
+  try {
+    return replicaKind.selectorOf(owner)(pod.metadata.labels);
+  } catch {
+    return false; // its own reconcile reports the selector
+  }
+}
+
+/**
+ * Queues the pod's owner; for a pod without one, everybody who might want it, but only when that can have changed:
+ * pods that run alone heartbeat too.
+ */
+function enqueueOwner<T extends Replicated>(
+  queue: { add(key: ObjectKey): void },
+  { kind }: ReplicaKind<T>,
+  ownersOfOrphan: (pod: Cached<Pod>) => Iterable<ObjectKey>,
+): Handler<Pod> {
+  const enqueueController = (pod: Cached<Pod>): void => {
+    const key = controllerKeyOf(pod, kind);
+    if (key !== undefined) queue.add(key);
+  };
+  const offer = (pod: Cached<Pod>): void => {
+    if (controllerOf(pod) !== undefined || pod.metadata.deletionTimestamp !== undefined) return;
+    for (const key of ownersOfOrphan(pod)) queue.add(key);
+  };
+  return {
+    added(pod) {
+      enqueueController(pod);
+      offer(pod);
+    },
+    updated(before, after) {
+      if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
+      enqueueController(after);
+      enqueueController(before);
+      const relabelled = !isEqualJson(before.metadata.labels, after.metadata.labels);
+      const released = controllerOf(before) !== undefined && controllerOf(after) === undefined;
+      if (relabelled || released) offer(after);
+    },
+    deleted: enqueueController,
+  };
+}

@@ -1,0 +1,37 @@
+import type { Cached, KubeObject, Labels } from '../api/index.ts';
+import { defineIndex, type Index, type Store } from '../../informers/index.ts';
+
+/** Finds the objects whose selector may match a set of labels, without asking every object of the namespace. */
+export interface SelectorIndex<T extends KubeObject> {
+  readonly index: Index<T>;
+  /** All that may select `labelled`, and perhaps some that do not: ask each one's selector. */
+  candidates(store: Store<T>, labelled: Cached<KubeObject>): Cached<T>[];
+}
+
+/**
+ * Indexes objects by one label that their selector demands. An object that carries other labels cannot be selected, so
+ * a look-up costs one step per label plus those whose selector demands no label at all.
+ */
+export function defineSelectorIndex<T extends KubeObject>(
+  name: string,
+  requiredLabelsOf: (object: Cached<T>) => Labels,
+): SelectorIndex<T> {
+  const index = defineIndex<T>(name, (object) => {
+    const { namespace } = (object as Cached<KubeObject>).metadata;
+    const [required] = Object.entries(requiredLabelsOf(object)).sort(([a], [b]) => (a < b ? -1 : 1));
+    return [required === undefined ? anyLabels(namespace) : oneLabel(namespace, ...required)];
+  });
+  return {
+    index,
+    candidates(store, { metadata: { namespace, labels = {} } }) {
+      const found = [...store.byIndex(index, anyLabels(namespace))];
+      for (const [label, value] of Object.entries(labels))
+        found.push(...store.byIndex(index, oneLabel(namespace, label, value)));
+      return found;
+    },
+  };
+}
+
+const anyLabels = (namespace: string | undefined): string => `${namespace ?? ''}/`;
+const oneLabel = (namespace: string | undefined, label: string, value: string): string =>
+  `${namespace ?? ''}/${label}=${value}`;
