@@ -8,8 +8,6 @@ interface Entry<K> {
   index: number;
 }
 
-/** Longest delay a timer can hold; the rest is waited for when it fires. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Keys released in one go, a few milliseconds of work; more that are due follow in the next turn of the event loop. */
 const RELEASE_BATCH = 5_000;
 
@@ -64,7 +62,7 @@ export class DelayHeap<K> {
       this.#disarm();
     }
     const delayMs = Math.max(0, Math.ceil(first.readyAtMs - this.#clock.monotonic()));
-    const timer = this.#clock.setTimer(Math.min(delayMs, MAX_TIMER_MS), () => this.#fire());
+    const timer = this.#clock.setTimer(delayMs, () => this.#fire());
     this.#timer = { timer, atMs: first.readyAtMs };
   }
 

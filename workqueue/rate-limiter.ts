@@ -1,3 +1,5 @@
+import { TokenBucket } from '../pkg/time/index.ts';
+
 /** Says how long a key must wait before it is tried again. Takes the time as an argument and starts nothing. */
 export interface RateLimiter<K> {
   /** Counts one more try and gives the delay before it. */
@@ -26,17 +28,10 @@ export function fastSlowLimiter<K>(options: {
  * Bounds the retries of all keys together. Each takes a token, or the promise of one: whoever finds the bucket empty
  * waits until its token would have been filled in.
  */
-export function bucketLimiter<K>(options: { perSecond: number; burst: number }): RateLimiter<K> {
-  const { perSecond, burst } = options;
-  let tokens = burst;
-  let filledAtMs = Number.NEGATIVE_INFINITY;
+export function bucketLimiter<K>(options: { qps: number; burst: number }): RateLimiter<K> {
+  const bucket = new TokenBucket(options);
   return {
-    nextDelayMs(_key, nowMs) {
-      const elapsedMs = Math.max(0, nowMs - filledAtMs);
-      tokens = Math.min(burst, tokens + (elapsedMs / 1000) * perSecond) - 1;
-      filledAtMs = nowMs;
-      return tokens >= 0 ? 0 : (-tokens / perSecond) * 1000;
-    },
+    nextDelayMs: (_key, nowMs) => bucket.reserve(nowMs),
     forget() {},
     numRequeues: () => 0,
   };
@@ -66,7 +61,7 @@ export function cappedLimiter<K>(limiter: RateLimiter<K>, maxMs: number): RateLi
 export function defaultRateLimiter<K>(): RateLimiter<K> {
   return maxOfLimiters(
     exponentialLimiter<K>({ baseMs: 5, maxMs: 1_000_000 }),
-    bucketLimiter<K>({ perSecond: 10, burst: 100 }),
+    bucketLimiter<K>({ qps: 10, burst: 100 }),
   );
 }
 

@@ -1,0 +1,32 @@
+import type { Clock } from '../time/index.ts';
+import { createJsonLogger } from './json-logger.ts';
+import type { Logger } from './logger.ts';
+import type { LogStream } from './stream.ts';
+import { createTextLogger } from './text-logger.ts';
+
+export interface LoggerOptions {
+  readonly format: 'text' | 'json';
+  /** As of `-v`: 0 writes errors, warnings and info; 4 also debug; 5 also trace. */
+  readonly verbosity: number;
+  readonly destination: LogStream;
+  /** Takes everything but errors, where the two are to be kept apart. Default: `destination`. */
+  readonly infoDestination?: LogStream | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Names the program in text lines. */
+  readonly source?: string | undefined;
+}
+
+/**
+ * Logs what it is given, credentials excepted. Lines appear in the order they were logged; those of a child carry the
+ * child's fields.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const { format, verbosity, destination, infoDestination, clock, source } = options;
+  const backend = {
+    verbosity,
+    nowMs: () => clock.now(),
+    info: infoDestination ?? destination,
+    error: destination,
+  };
+  return format === 'json' ? createJsonLogger(backend) : createTextLogger(backend, source ?? 'kube-controller-manager');
+}

@@ -1,0 +1,70 @@
+import { pino } from 'pino';
+import { verbosityOf } from './levels.ts';
+import type { Level } from './levels.ts';
+import type { Logger } from './logger.ts';
+import { scrubFields } from './scrub.ts';
+import type { LogStream } from './stream.ts';
+
+export interface LogBackend {
+  readonly verbosity: number;
+  readonly nowMs: () => number;
+  /** Takes warnings and below. */
+  readonly info: LogStream;
+  /** Takes errors. */
+  readonly error: LogStream;
+}
+
+/**
+ * One JSON object a line with the keys of Kubernetes' structured logs: `ts` (milliseconds since 1970), `v`, `msg`, `err`
+ * and the fields. Errors have no `v` there, and warnings do not exist: here both say what they are under `level`.
+ */
+export function createJsonLogger(backend: LogBackend): Logger {
+  const { verbosity, nowMs } = backend;
+  const stacks = verbosity >= verbosityOf.debug;
+  const scrub = (fields: object): Record<string, unknown> => scrubFields(fields, { stacks });
+  return pino(
+    {
+      base: null,
+      level: levelFor(verbosity),
+      timestamp: () => `,"ts":${nowMs()}`,
+      messageKey: 'msg',
+      errorKey: 'err',
+      formatters: { level: (level) => headOf(level), bindings: scrub, log: scrub },
+    },
+    splitByLevel(backend),
+  );
+}
+
+function levelFor(verbosity: number): Level {
+  if (verbosity >= verbosityOf.trace) return 'trace';
+  return verbosity >= verbosityOf.debug ? 'debug' : 'info';
+}
+
+function headOf(level: string): object {
+  switch (level) {
+    case 'error':
+      return { level };
+    case 'warn':
+      return { level, v: verbosityOf.warn };
+    case 'debug':
+      return { v: verbosityOf.debug };
+    case 'trace':
+      return { v: verbosityOf.trace };
+    default:
+      return { v: verbosityOf.info };
+  }
+}
+
+function splitByLevel({ info, error }: LogBackend): pino.DestinationStream {
+  if (info === error) return info;
+  const errorLevel = pino.levels.values['error'] ?? 50;
+  const stream = {
+    // With this mark, pino leaves the level of each line in `lastLevel` before writing it.
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      (stream.lastLevel >= errorLevel ? error : info).write(line);
+    },
+  };
+  return stream;
+}

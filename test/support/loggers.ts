@@ -1,0 +1,55 @@
+import type { Logger } from '../../pkg/log/index.ts';
+
+export const silentLogger: Logger = {
+  error() {},
+  warn() {},
+  info() {},
+  debug() {},
+  trace() {},
+  child: () => silentLogger,
+};
+
+export interface LogLine {
+  readonly level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps what is logged, by itself and its children, in the order it was logged. */
+export class RecordingLogger implements Logger {
+  readonly lines: LogLine[];
+  readonly #bound: Readonly<Record<string, unknown>>;
+
+  constructor(lines: LogLine[] = [], bound: Readonly<Record<string, unknown>> = {}) {
+    this.lines = lines;
+    this.#bound = bound;
+  }
+
+  error(fields: object, message: string): void {
+    this.#record('error', fields, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#record('warn', fields, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#record('info', fields, message);
+  }
+
+  debug(fields: object, message: string): void {
+    this.#record('debug', fields, message);
+  }
+
+  trace(fields: object, message: string): void {
+    this.#record('trace', fields, message);
+  }
+
+  child(fields: object): RecordingLogger {
+    return new RecordingLogger(this.lines, { ...this.#bound, ...fields });
+  }
+
+  #record(level: LogLine['level'], fields: object, message: string): void {
+    this.lines.push({ level, message, fields: { ...this.#bound, ...fields } });
+  }
+}
