@@ -20,9 +20,10 @@ export default defineConfig({
           globalSetup: ['test/suites/global-setup.ts'],
           // A cluster is two busy servers: on a small machine a second one beside it only makes both slow.
           fileParallelism: false,
-          // Suites wait for conditions, however long the machine needs; this only ends a run that hangs.
+          // Suites wait for conditions, however long the machine needs; these only end a run that hangs.
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          expect: { poll: { timeout: 110_000, interval: 50 } },
         },
       },
     ],

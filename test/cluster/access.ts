@@ -21,7 +21,10 @@ export interface ClusterAccess {
   kubeconfig(identity?: Identity): string;
   /** One request to the API server, without any client library. */
   request(request: PlainRequest): Promise<PlainResponse>;
-  /** Lets etcd forget every revision before the present one. A watch from before it then gets 410 Gone. */
+  /**
+   * Lets etcd forget every revision before the present one. An API server that runs on still knows what its watch cache
+   * holds: only after its restart do lists and watches from before the compaction get 410 Gone.
+   */
   compact(): Promise<void>;
 }
 
@@ -49,6 +52,7 @@ export function saveAddresses(directory: string, value: z.output<typeof addresse
 export function openCluster(directory: string): ClusterAccess {
   const { url, etcdUrl } = addresses.parse(JSON.parse(readFileSync(join(directory, addressFile), 'utf8')));
   const files = credentialFiles(directory);
+  const ca = readFileSync(files.ca, 'utf8');
   const certificates = new Map<string, ReturnType<typeof issueClientCertificate>>();
   const certificateFor = (identity: Identity): ReturnType<typeof issueClientCertificate> => {
     const id = identityId(identity);
@@ -64,13 +68,12 @@ export function openCluster(directory: string): ClusterAccess {
     kubeconfig(identity = admin) {
       const path = join(directory, `${identityId(identity)}.kubeconfig`);
       const { certificate, privateKey } = certificateFor(identity);
-      const ca = readFileSync(files.ca, 'utf8');
       writeFileSync(path, formatKubeconfig({ url, ca, user: identity.user, certificate, privateKey }), { mode: 0o600 });
       return path;
     },
     request(plain) {
       const { certificate, privateKey } = certificateFor(plain.as ?? admin);
-      return send(url, plain, { ca: readFileSync(files.ca), cert: certificate, key: privateKey });
+      return send(url, plain, { ca, cert: certificate, key: privateKey });
     },
     compact: () => compact(etcdUrl),
   };
@@ -111,7 +114,7 @@ function formatKubeconfig({ url, ca, user, certificate, privateKey }: Kubeconfig
 }
 
 interface TlsFiles {
-  readonly ca: Buffer;
+  readonly ca: string;
   readonly cert: string;
   readonly key: string;
 }

@@ -6,7 +6,7 @@
  *     cluster.kubeconfig({ user: 'jane', groups: ['dev'] });   // … of anyone's: RBAC is on
  *     await cluster.request({ path: '/api/v1/nodes' });        // one plain call as the admin: { status, body }
  *     cluster.apiServer.pause(); cluster.apiServer.resume();   // likewise stop(), kill(), start(), restart(); and etcd
- *     await cluster.compact();                                 // watches from before now get 410
+ *     await cluster.compact();                                 // after apiServer.restart(), old revisions get 410
  *     await kubectl(cluster, ['get', 'pods', '-A']);
  *     await startGoControllerManager(cluster, ['--controllers=deployment']);
  *     await cluster.startProcess({ name, program, args });     // anything else that must end with the cluster

@@ -1,0 +1,75 @@
+/**
+ * Bundles the program into one minified file, `dist/kube-controller-manager.mjs`, that needs nothing but Node. With
+ * `--binary` it also makes `dist/kube-controller-manager`: that file, its compiled code and the Node that runs this
+ * script, in one executable.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import type { Plugin } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+const directory = join(root, 'dist');
+const bundle = join(directory, 'kube-controller-manager.mjs');
+const executable = join(directory, 'kube-controller-manager');
+
+const { values } = parseArgs({ options: { binary: { type: 'boolean', default: false } } });
+mkdirSync(directory, { recursive: true });
+await writeBundle();
+if (values.binary) writeExecutable();
+
+/** Without a word from their authors, esbuild must assume that importing a package does something, and keeps it all. */
+const withoutSideEffects: Plugin = {
+  name: 'without-side-effects',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^(@kubernetes\/client-node|\.)/ }, async (args) => {
+      if (args.pluginData === 'resolved' || args.kind === 'require-call') return undefined;
+      if (args.path.startsWith('.') && !args.importer.includes('@kubernetes/client-node')) return undefined;
+      const found = await resolve(args.path, { ...args, pluginData: 'resolved' });
+      return { ...found, sideEffects: false };
+    });
+  },
+};
+
+async function writeBundle(): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['cmd/kube-controller-manager/main.ts'],
+    outfile: bundle,
+    bundle: true,
+    minify: true,
+    // Error messages and stack traces keep the names that the source gives.
+    keepNames: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    legalComments: 'linked',
+    plugins: [withoutSideEffects],
+    // Packages in the older module format ask for Node's own modules through `require`.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  });
+  report(bundle);
+}
+
+function writeExecutable(): void {
+  const configuration = join(directory, 'executable.json');
+  writeFileSync(
+    configuration,
+    JSON.stringify({
+      main: bundle,
+      mainFormat: 'module',
+      output: executable,
+      disableExperimentalSEAWarning: true,
+      useCodeCache: true,
+    }),
+  );
+  execFileSync(process.execPath, ['--build-sea', configuration], { stdio: ['ignore', 'ignore', 'inherit'] });
+  rmSync(configuration);
+  report(executable);
+}
+
+function report(path: string): void {
+  console.log(`${path} (${(statSync(path).size / 1e6).toFixed(1)} MB)`);
+}
