@@ -5,7 +5,8 @@ import type { Cached, Kind, KubeObject, ObjectKey } from '../pkg/api/index.ts';
  *
  * Order: the events of one object reach a handler in the order of its resource versions; the store is at least as new
  * as any event a handler has seen. Duplicates: none, but after a relist intermediate states may have been skipped.
- * Abort: `run(signal)` of the factory ends every informer; handlers get what was already buffered or nothing at all.
+ * An object that was deleted and created anew unseen is told as `deleted` (missed) and `added`, never as an update.
+ * Abort: the signal given to the factory's `start` ends every informer; what is still buffered is not delivered.
  */
 export interface Informer<T extends KubeObject> {
   readonly kind: Kind<T>;
@@ -66,7 +67,15 @@ export interface HandlerRegistration {
   remove(): void;
 }
 
-/** Makes one informer per kind for the whole process. */
+/**
+ * Makes one informer per kind for the whole process, and one more where the metadata alone is asked for. Once the
+ * process is under way, an informer starts when it is first asked for.
+ */
 export interface InformerFactory {
   informerFor<T extends KubeObject>(kind: Kind<T>): Informer<T>;
+  /**
+   * Ends the informer of a kind that has gone or is not needed any more, and resolves when it has ended; a later
+   * `informerFor` makes a new one. Does nothing while handlers are registered on it: someone else still needs it.
+   */
+  release(kind: Kind): Promise<void>;
 }

@@ -1,0 +1,166 @@
+import { keyOf } from '../pkg/api/index.ts';
+import type { Cached, KubeObject, ObjectKey } from '../pkg/api/index.ts';
+import type { WatchEvent } from '../pkg/client/index.ts';
+import type { Clock } from '../pkg/time/index.ts';
+import { Buffer } from './buffer.ts';
+import type { Indexer } from './indexer.ts';
+import type { InformerMetrics } from './metrics.ts';
+import type { Task } from './turns.ts';
+
+/** One change of the cache, as handlers are told of it. */
+export type Change<T extends KubeObject> =
+  | { readonly type: 'added'; readonly object: Cached<T>; readonly initial: boolean }
+  | { readonly type: 'updated'; readonly before: Cached<T>; readonly after: Cached<T> }
+  | { readonly type: 'deleted'; readonly last: Cached<T>; readonly missed: boolean };
+
+/** The whole state of the server at one resource version. */
+export interface Relist<T extends KubeObject> {
+  readonly objects: ReadonlyMap<ObjectKey, T>;
+  readonly resourceVersion: string;
+}
+
+type Delta<T extends KubeObject> =
+  | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
+  | { readonly type: 'relist'; readonly relist: Relist<T> };
+
+export interface DeltaFifoOptions<T extends KubeObject> {
+  readonly indexer: Indexer<T>;
+  /** Called after the store shows the change. */
+  readonly emit: (change: Change<T>) => void;
+  /** The first relist is in the store. */
+  readonly onSynced: () => void;
+  /** Times every change, if someone wants to know. */
+  readonly observe: { readonly clock: Clock; readonly metrics: InformerMetrics } | undefined;
+}
+
+/**
+ * Changes on their way from the server to the cache, in the order in which they came.
+ *
+ * A relist is compared with the store only when its turn has come, after everything that came before it: so the
+ * comparison needs to know of nothing but the store, and what it finds missing there was deleted unseen.
+ */
+export class DeltaFifo<T extends KubeObject> implements Task {
+  readonly #options: DeltaFifoOptions<T>;
+  readonly #queue = new Buffer<Delta<T>>();
+  #length = 0;
+  /** Position in the events at the head of the queue. */
+  #position = 0;
+  /** The first relist, while it is under way. */
+  #filling: Iterator<unknown> | undefined;
+  #synced = false;
+
+  constructor(options: DeltaFifoOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Objects and bookmarks that are not in the store yet. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The events of a watch that goes on where the last push or relist has ended. */
+  push(events: readonly WatchEvent<T>[]): void {
+    if (events.length === 0) return;
+    this.#length += events.length;
+    this.#queue.push({ type: 'events', events });
+  }
+
+  replace(relist: Relist<T>): void {
+    this.#length += relist.objects.size;
+    this.#queue.push({ type: 'relist', relist });
+  }
+
+  run(hasTime: () => boolean): boolean {
+    const { observe } = this.#options;
+    for (let head = this.#queue.peek(); head !== undefined; head = this.#queue.peek()) {
+      const startedMs = observe?.clock.monotonic() ?? 0;
+      const done = head.type === 'events' ? this.#applyNext(head.events) : this.#applyRelist(head.relist);
+      if (done) this.#queue.shift();
+      observe?.metrics.observeProcessing((observe.clock.monotonic() - startedMs) / 1000);
+      if (!hasTime()) break;
+    }
+    return this.#queue.length > 0;
+  }
+
+  #applyNext(events: readonly WatchEvent<T>[]): boolean {
+    const event = events[this.#position++];
+    if (event !== undefined) {
+      this.#length--;
+      this.#applyEvent(event);
+    }
+    if (this.#position < events.length) return false;
+    this.#position = 0;
+    return true;
+  }
+
+  #applyEvent(event: WatchEvent<T>): void {
+    const { indexer } = this.#options;
+    switch (event.type) {
+      case 'ADDED':
+      case 'MODIFIED':
+        this.#upsert(keyOf(event.object), event.object, false, event.object.metadata.resourceVersion);
+        return;
+      case 'DELETED': {
+        const key = keyOf(event.object);
+        const known = indexer.get(key) !== undefined;
+        indexer.delete(key);
+        indexer.advanceTo(event.object.metadata.resourceVersion);
+        if (known) this.#options.emit({ type: 'deleted', last: event.object as Cached<T>, missed: false });
+        return;
+      }
+      case 'BOOKMARK':
+        indexer.advanceTo(event.resourceVersion);
+        return;
+    }
+  }
+
+  /**
+   * While the store is filled for the first time nobody can rely on it yet, so the work may pause at any object. Later
+   * on a half-compared store would show objects of two times side by side, for which a controller would make up with
+   * deletes or creates; and as few objects differ, there is no need to pause.
+   */
+  #applyRelist(relist: Relist<T>): boolean {
+    this.#filling ??= this.#relistSteps(relist);
+    if (this.#synced) while (this.#filling.next().done !== true);
+    else if (this.#filling.next().done !== true) return false;
+    this.#filling = undefined;
+    this.#options.indexer.advanceTo(relist.resourceVersion);
+    if (this.#synced) return true;
+    this.#synced = true;
+    this.#options.onSynced();
+    return true;
+  }
+
+  *#relistSteps({ objects }: Relist<T>): Generator {
+    const { indexer, emit } = this.#options;
+    for (const [key, last] of indexer.entries()) {
+      if (objects.has(key)) continue;
+      indexer.delete(key);
+      emit({ type: 'deleted', last, missed: true });
+      yield;
+    }
+    for (const [key, object] of objects) {
+      this.#length--;
+      this.#upsert(key, object, !this.#synced);
+      yield;
+    }
+  }
+
+  #upsert(key: ObjectKey, object: T, initial: boolean, resourceVersion?: string): void {
+    const { indexer, emit } = this.#options;
+    const before = indexer.get(key);
+    const after = object as Cached<T>;
+    const isSame = before !== undefined && before.metadata.uid === object.metadata.uid;
+    const isKnown = isSame && before.metadata.resourceVersion === object.metadata.resourceVersion;
+    if (!isKnown) indexer.set(key, after);
+    if (resourceVersion !== undefined) indexer.advanceTo(resourceVersion);
+    if (isKnown) return; // a relist repeats what has not changed
+    if (isSame) {
+      emit({ type: 'updated', before, after });
+      return;
+    }
+    // Deleted and created anew under the same name while nobody watched: two objects, not one that changed.
+    if (before !== undefined) emit({ type: 'deleted', last: before, missed: true });
+    emit({ type: 'added', object: after, initial });
+  }
+}

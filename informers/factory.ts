@@ -1,0 +1,140 @@
+import { apiVersionOf } from '../pkg/api/index.ts';
+import type { Kind, KubeObject } from '../pkg/api/index.ts';
+import type { Informer, InformerFactory } from './informer.ts';
+import { SharedInformer } from './shared-informer.ts';
+import type { InformerDependencies, InformerSettings } from './shared-informer.ts';
+import { Turns } from './turns.ts';
+
+export interface SharedInformerFactoryOptions extends InformerDependencies {
+  /** Only objects of this namespace. Absent: all. Kinds that live in no namespace are not concerned. */
+  readonly namespace?: string | undefined;
+  /** The resync period of handlers that name none, for kinds without a setting of their own. Default 0: none. */
+  readonly resyncMs?: number | undefined;
+  /** Made by `settingsFor`. */
+  readonly settings?: readonly KindSettings[] | undefined;
+}
+
+/** Settings of one kind, whose type has been checked and is not needed any more. */
+export interface KindSettings {
+  readonly kind: Kind;
+  readonly settings: InformerSettings<KubeObject>;
+}
+
+/** How the informer of one kind differs from the others: list options, resync period, transform. */
+export function settingsFor<T extends KubeObject>(kind: Kind<T>, settings: InformerSettings<T>): KindSettings {
+  return { kind, settings };
+}
+
+/** One informer of its own, for whoever wants neither to share it nor to have it started by a factory. */
+export function createInformer<T extends KubeObject>(
+  kind: Kind<T>,
+  dependencies: InformerDependencies,
+  settings?: InformerSettings<T>,
+): Informer<T> & { run(signal: AbortSignal): Promise<void> } {
+  return new SharedInformer(kind, dependencies, settings);
+}
+
+interface Member {
+  readonly informer: SharedInformer<KubeObject>;
+  readonly stop: AbortController;
+  /** Settles when the informer has ended. Absent: not started. */
+  running: Promise<void> | undefined;
+}
+
+/**
+ * Makes one informer per kind (and one more for its metadata alone) for the whole process.
+ *
+ * Before `start` nothing runs, so that handlers and indexes can be added at leisure; what is asked for later runs at
+ * once. All informers share the processor's time in turns. The life of a factory ends with the signal of the first
+ * `start`, or with `shutdown`: informers made afterwards never run.
+ */
+export class SharedInformerFactory implements InformerFactory {
+  readonly #options: SharedInformerFactoryOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  #started = false;
+
+  constructor(options: SharedInformerFactoryOptions) {
+    this.#options = { ...options, turns: options.turns ?? new Turns(options.clock) };
+  }
+
+  informerFor<T extends KubeObject>(kind: Kind<T>): Informer<T> {
+    const id = idOf(kind);
+    let member = this.#members.get(id);
+    if (member === undefined) {
+      const informer = new SharedInformer(kind, this.#options, this.#settingsOf(kind));
+      member = {
+        informer: informer as unknown as SharedInformer<KubeObject>,
+        stop: new AbortController(),
+        running: undefined,
+      };
+      this.#members.set(id, member);
+      if (this.#started) this.#startMember(member);
+    }
+    return member.informer as unknown as Informer<T>; // one id, one kind, one T
+  }
+
+  /** Starts every informer there is; those asked for later start by themselves. Calling it again changes nothing. */
+  start(signal: AbortSignal): void {
+    if (this.#started || this.#stop.signal.aborted) return;
+    this.#started = true;
+    if (signal.aborted) {
+      this.#stopAll();
+      return;
+    }
+    const stopAll = (): void => this.#stopAll();
+    signal.addEventListener('abort', stopAll, { once: true });
+    this.#stop.signal.addEventListener('abort', () => signal.removeEventListener('abort', stopAll), { once: true });
+    for (const member of this.#members.values()) this.#startMember(member);
+  }
+
+  /** Resolves once the store of every informer that there is now holds its whole initial list. */
+  async waitForCacheSync(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#members.values()].map(({ informer }) => informer.waitForSync(signal)));
+  }
+
+  /** Resolves once its informer has ended, if it ends: with handlers on it, it is still needed by someone. */
+  async release(kind: Kind): Promise<void> {
+    const id = idOf(kind);
+    const member = this.#members.get(id);
+    if (member === undefined || member.informer.handlerCount > 0) return;
+    this.#members.delete(id);
+    member.stop.abort();
+    await member.running;
+  }
+
+  /** Stops every informer for good, and resolves when nothing is left running. */
+  async shutdown(): Promise<void> {
+    this.#stopAll();
+    await Promise.all(this.#ending);
+  }
+
+  #stopAll(): void {
+    this.#stop.abort();
+    for (const { stop } of this.#members.values()) stop.abort();
+  }
+
+  #startMember(member: Member): void {
+    if (this.#stop.signal.aborted) return;
+    const running = member.informer.run(member.stop.signal);
+    const ended = running.finally(() => this.#ending.delete(ended));
+    member.running = ended;
+    this.#ending.add(ended);
+  }
+
+  #settingsOf<T extends KubeObject>(kind: Kind<T>): InformerSettings<T> {
+    const { namespace, resyncMs, settings = [] } = this.#options;
+    const own = settings.find((each) => idOf(each.kind) === idOf(kind))?.settings;
+    const scope = kind.namespaced ? { namespace } : {};
+    return { ...scope, resyncMs, ...(own as InformerSettings<T> | undefined) };
+  }
+}
+
+export function createSharedInformerFactory(options: SharedInformerFactoryOptions): SharedInformerFactory {
+  return new SharedInformerFactory(options);
+}
+
+function idOf(kind: Kind): string {
+  return `${apiVersionOf(kind)}/${kind.resource}${kind.metadataOnly === true ? ' (metadata)' : ''}`;
+}

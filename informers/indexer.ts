@@ -1,0 +1,123 @@
+import { compareResourceVersions } from '../pkg/api/index.ts';
+import type { Cached, KubeObject, ObjectKey } from '../pkg/api/index.ts';
+import { Latch } from './latch.ts';
+import { defineIndex } from './informer.ts';
+import type { Index, Store } from './informer.ts';
+import { KeyIndex } from './key-index.ts';
+
+interface Waiter {
+  readonly resourceVersion: string;
+  readonly latch: Latch;
+}
+
+/** What an index function throws is told here; the object is then not to be found through that index. */
+export type IndexErrorListener = (index: string, error: unknown) => void;
+
+/**
+ * The cache of one kind. Its informer alone holds it as an `Indexer` and writes; everyone else sees a `Store`.
+ * Indexes hold keys, not objects: an update that changes no indexed value, as nearly all do, leaves them alone.
+ */
+export class Indexer<T extends KubeObject> implements Store<T> {
+  readonly #objects = new Map<ObjectKey, Cached<T>>();
+  readonly #indexes = new Map<Index<T>, KeyIndex>();
+  readonly #waiters = new Set<Waiter>();
+  readonly #onIndexError: IndexErrorListener;
+  readonly #byNamespace = defineIndex<T>('metadata.namespace', (object) => {
+    const { namespace } = object.metadata;
+    return namespace === undefined ? [] : [namespace];
+  });
+  #resourceVersion = '';
+
+  constructor(onIndexError: IndexErrorListener) {
+    this.#onIndexError = onIndexError;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: ObjectKey): Cached<T> | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(namespace?: string): readonly Cached<T>[] {
+    if (namespace === undefined) return [...this.#objects.values()];
+    this.addIndex(this.#byNamespace); // most kinds are never asked by namespace: built for those that are
+    return this.byIndex(this.#byNamespace, namespace);
+  }
+
+  byIndex(index: Index<T>, value: string): readonly Cached<T>[] {
+    const keys = this.#indexes.get(index);
+    if (keys === undefined) throw new Error(`no index ${index.name} in this store: add it to the informer first`);
+    const found: Cached<T>[] = [];
+    keys.forEach(value, (key) => {
+      const object = this.#objects.get(key);
+      if (object !== undefined) found.push(object);
+    });
+    return found;
+  }
+
+  hasSeen(resourceVersion: string): boolean {
+    return this.#resourceVersion !== '' && compareResourceVersions(this.#resourceVersion, resourceVersion) >= 0;
+  }
+
+  async waitUntilSeen(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.hasSeen(resourceVersion)) return;
+    const waiter = { resourceVersion, latch: new Latch() };
+    this.#waiters.add(waiter);
+    try {
+      await waiter.latch.wait(signal);
+    } finally {
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  /** Keys in no particular order. The writer may delete what it has been given while it iterates. */
+  entries(): IterableIterator<[ObjectKey, Cached<T>]> {
+    return this.#objects.entries();
+  }
+
+  addIndex(index: Index<T>): void {
+    if (this.#indexes.has(index)) return;
+    const keys = new KeyIndex();
+    for (const [key, object] of this.#objects) keys.move(key, [], this.#valuesOf(index, object));
+    this.#indexes.set(index, keys);
+  }
+
+  set(key: ObjectKey, object: Cached<T>): void {
+    const before = this.#objects.get(key);
+    this.#objects.set(key, object);
+    for (const [index, keys] of this.#indexes) {
+      keys.move(key, before === undefined ? [] : this.#valuesOf(index, before), this.#valuesOf(index, object));
+    }
+  }
+
+  delete(key: ObjectKey): void {
+    const before = this.#objects.get(key);
+    if (before === undefined) return;
+    this.#objects.delete(key);
+    for (const [index, keys] of this.#indexes) keys.move(key, this.#valuesOf(index, before), []);
+  }
+
+  /**
+   * Everything up to this resource version is in the store. Not taken as a maximum: a server restored from a backup
+   * counts from an earlier version again, and the store then holds no more than that server knows.
+   */
+  advanceTo(resourceVersion: string): void {
+    this.#resourceVersion = resourceVersion;
+    if (this.#waiters.size === 0) return;
+    for (const waiter of this.#waiters) {
+      if (this.hasSeen(waiter.resourceVersion)) waiter.latch.open();
+    }
+  }
+
+  #valuesOf(index: Index<T>, object: Cached<T>): readonly string[] {
+    try {
+      return index.valuesOf(object);
+    } catch (error) {
+      this.#onIndexError(index.name, error);
+      return [];
+    }
+  }
+}

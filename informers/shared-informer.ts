@@ -1,0 +1,162 @@
+import { resourceName } from '../pkg/api/index.ts';
+import type { Kind, KubeObject } from '../pkg/api/index.ts';
+import type { Client, ListOptions } from '../pkg/client/index.ts';
+import type { Logger } from '../pkg/log/index.ts';
+import type { Clock } from '../pkg/time/index.ts';
+import { DeltaFifo } from './delta-fifo.ts';
+import { Indexer } from './indexer.ts';
+import type { Handler, HandlerOptions, HandlerRegistration, Index, Informer, Store } from './informer.ts';
+import { Latch } from './latch.ts';
+import type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
+import { Processor } from './processor.ts';
+import { runReflector } from './reflector.ts';
+import { Turns } from './turns.ts';
+
+/** What may differ from kind to kind. */
+export interface InformerSettings<T extends KubeObject> extends Pick<
+  ListOptions,
+  'namespace' | 'labelSelector' | 'fieldSelector'
+> {
+  /** The resync period of handlers that name none. Default 0: none. */
+  readonly resyncMs?: number | undefined;
+  /**
+   * Applied to every object on its way in, before it is kept anywhere; may change the object it is given and return
+   * it. To drop fields that nobody reads is what it is for: name, namespace, uid and resourceVersion must stay.
+   */
+  transform?(object: T): T;
+}
+
+/** What all informers of a process share. */
+export interface InformerDependencies {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: InformerMetricsSource | undefined;
+  /** From 0 up to 1: spreads retries and the ends of watches. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /**
+   * A watch on which nothing has come for this long counts as dead and is replaced. Default 150 s: the server sends a
+   * bookmark every minute.
+   */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Shared by informers that should share the processor's time. Default: its own. */
+  readonly turns?: Turns | undefined;
+}
+
+const defaultIdleTimeoutMs = 150_000;
+
+/** Joins the parts: reflector → delta FIFO → indexer and processor. */
+export class SharedInformer<T extends KubeObject> implements Informer<T> {
+  readonly kind: Kind<T>;
+  readonly store: Store<T>;
+  readonly #dependencies: InformerDependencies;
+  readonly #settings: InformerSettings<T>;
+  readonly #logger: Logger;
+  readonly #turns: Turns;
+  readonly #indexer: Indexer<T>;
+  readonly #fifo: DeltaFifo<T>;
+  readonly #processor: Processor<T>;
+  readonly #metrics: InformerMetrics | undefined;
+  readonly #synced = new Latch();
+  #state: 'new' | 'running' | 'ended' = 'new';
+
+  constructor(kind: Kind<T>, dependencies: InformerDependencies, settings: InformerSettings<T> = {}) {
+    const { clock } = dependencies;
+    this.kind = kind;
+    this.#dependencies = dependencies;
+    this.#settings = settings;
+    this.#logger = dependencies.logger.child({ resource: resourceName(kind) });
+    this.#turns = dependencies.turns ?? new Turns(clock);
+    this.#indexer = new Indexer((index, error) => {
+      this.#logger.error({ err: error, index }, 'index function failed');
+    });
+    this.store = this.#indexer;
+    this.#processor = new Processor(() => this.#indexer.list(), { turns: this.#turns, clock, logger: this.#logger });
+    this.#metrics = dependencies.metrics?.(kind);
+    this.#fifo = new DeltaFifo({
+      indexer: this.#indexer,
+      emit: (change) => this.#processor.distribute(change),
+      onSynced: () => {
+        this.#synced.open();
+        this.#processor.markSynced();
+      },
+      observe: this.#metrics === undefined ? undefined : { clock, metrics: this.#metrics },
+    });
+    this.#metrics?.readQueuedItems(() => this.#fifo.length);
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced.isOpen;
+  }
+
+  get handlerCount(): number {
+    return this.#processor.size;
+  }
+
+  addIndex(index: Index<T>): void {
+    this.#indexer.addIndex(index);
+  }
+
+  addHandler(handler: Handler<T>, options: HandlerOptions = {}): HandlerRegistration {
+    return this.#processor.add(handler, options.resyncMs ?? this.#settings.resyncMs ?? 0);
+  }
+
+  waitForSync(signal: AbortSignal): Promise<void> {
+    return this.#synced.wait(signal);
+  }
+
+  /** Runs until the signal aborts, once in its life; when it resolves, nothing of it is left running. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#state !== 'new') throw new Error(`informer of ${resourceName(this.kind)} has already been started`);
+    this.#state = 'running';
+    this.#processor.start();
+    try {
+      await this.#reflect(signal);
+    } finally {
+      this.#state = 'ended';
+      this.#turns.cancel(this.#fifo);
+      this.#processor.stop();
+      this.#metrics?.remove();
+    }
+  }
+
+  #reflect(signal: AbortSignal): Promise<void> {
+    const { client, clock, random = Math.random, idleTimeoutMs = defaultIdleTimeoutMs } = this.#dependencies;
+    const { namespace, labelSelector, fieldSelector } = this.#settings;
+    const fifo = this.#fifo;
+    const wake = (): void => this.#turns.wake(fifo);
+    return runReflector(
+      {
+        client,
+        kind: this.kind,
+        scope: { namespace, labelSelector, fieldSelector },
+        transform: this.#settings.transform === undefined ? undefined : (object) => this.#transform(object),
+        sink: {
+          push(events) {
+            fifo.push(events);
+            wake();
+          },
+          replace(relist) {
+            fifo.replace(relist);
+            wake();
+          },
+        },
+        clock,
+        random,
+        logger: this.#logger,
+        idleTimeoutMs,
+      },
+      signal,
+    );
+  }
+
+  /** An object that a transform chokes on is kept as it came: larger than need be, but not missing. */
+  #transform(object: T): T {
+    try {
+      return this.#settings.transform?.(object) ?? object;
+    } catch (error) {
+      this.#logger.error({ err: error }, 'transform failed');
+      return object;
+    }
+  }
+}
