@@ -1,13 +1,14 @@
 // Brings node_modules in line with package-lock.json, so that `npm start` and `npm test` work right after a clone.
 // It runs before anything is installed, on whatever Node the machine has: plain JavaScript, no packages.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const reason = findReasonToInstall();
-if (reason !== undefined) install(reason);
+if (reason !== undefined) await install(reason);
 
 /** @returns {string | undefined} undefined when everything is there already */
 function findReasonToInstall() {
@@ -19,9 +20,10 @@ function findReasonToInstall() {
   const differs = Object.keys({ ...wanted, ...installed }).some((path) => {
     const left = wanted[path];
     const right = installed[path];
-    // The lock also lists packages for other platforms, and the project itself under the empty path.
-    if (right === undefined) return path !== '' && left?.optional !== true;
-    return left?.version !== right.version || left?.integrity !== right.integrity;
+    // Optional packages are those for one platform: the lock may list others than this one has, and miss this one's.
+    if (left === undefined) return right.optional !== true;
+    if (right === undefined) return path !== '' && left.optional !== true; // the empty path is the project itself
+    return left.version !== right.version || left.integrity !== right.integrity;
   });
   if (differs) return 'the installed packages are not those of package-lock.json';
   const runtime = spawnSync(join(root, 'node_modules/.bin/node'), ['--version']);
@@ -34,15 +36,22 @@ function readPackages(path) {
 }
 
 /** @param {string} why */
-function install(why) {
+async function install(why) {
   const startedAt = Date.now();
-  console.log(`[setup] ${why}: running npm ci (about a minute on a fresh machine)`);
+  const seconds = () => Math.round((Date.now() - startedAt) / 1000);
+  console.log(`[setup] ${why}: installing those of package-lock.json (about a minute on a fresh machine)`);
+  // `npm ci` refuses a lock that lacks the binaries of any platform, and a mirror need not carry those of all. This
+  // installs the same locked versions, checks the same hashes, and leaves the lock as it is. Warnings are left out: they
+  // would be about the machine's own Node, on which nothing but this script runs.
+  const args = ['install', '--no-save', '--loglevel=error'];
   const npm = process.env['npm_execpath'];
-  const [program, args] = npm === undefined ? ['npm', ['ci']] : [process.execPath, [npm, 'ci']];
-  const { status, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit' });
+  const [program, first] = npm === undefined ? ['npm', []] : [process.execPath, [npm]];
+  const child = spawn(program, [...first, ...args], { cwd: root, stdio: 'inherit' });
+  const timer = setInterval(() => console.log(`[setup] still installing (${seconds()} s)`), 5000);
+  const [status] = await once(child, 'close').finally(() => clearInterval(timer));
   if (status !== 0) {
-    console.error(`[setup] npm ci failed${error === undefined ? '' : `: ${error.message}`}`);
+    console.error('[setup] npm install failed: see above');
     process.exit(1);
   }
-  console.log(`[setup] packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  console.log(`[setup] packages installed (${seconds()} s)`);
 }
