@@ -1,0 +1,33 @@
+import type { Client } from '../client/index.ts';
+import type { EventRecorder } from '../events/index.ts';
+import type { Logger } from '../log/index.ts';
+import type { Clock } from '../time/index.ts';
+import type { ElectionDurations } from './durations.ts';
+import type { LeaseName } from './lease-lock.ts';
+
+export interface LeaderElectionOptions extends ElectionDurations {
+  /** Better one of its own, so that no rate limit and no queue of other requests delays a renewal. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly lock: LeaseName;
+  /** Never the same for two processes: see `newIdentity`. */
+  readonly identity: string;
+  /** Give the lease up on a clean stop, so that the next candidate need not wait for it to expire. */
+  readonly releaseOnCancel: boolean;
+  readonly logger: Logger;
+  readonly metrics?: LeaderMetrics | undefined;
+  /** Told whenever another identity (our own too) is first seen to hold the lease. */
+  readonly onNewLeader?: ((identity: string) => void) | undefined;
+  /** Writes an event on the lease when this process starts and stops leading. */
+  readonly events?: EventRecorder | undefined;
+  /** Numbers from 0 up to 1; default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** Where the election reports to; `name` is the name of the lease. */
+export interface LeaderMetrics {
+  /** `leader_election_master_status`: called with `false` from the start, so that the series exists. */
+  setLeading(name: string, leading: boolean): void;
+  /** `leader_election_slowpath_total`: a leader had to read the lease before it could renew it. */
+  countSlowPath(name: string): void;
+}

@@ -1,0 +1,408 @@
+import { describe, expect, test } from 'vitest';
+
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../../test/support/loggers.ts';
+import { apiError, RecordingClient } from '../../test/support/recording-client.ts';
+import { keyOf, Leases, type Lease, type LeaseSpec } from '../api/index.ts';
+import { ConnectionError } from '../client/index.ts';
+import type { NewEvent } from '../events/index.ts';
+import type { LeaderElectionOptions } from './election-options.ts';
+import { LeaderElector, newIdentity, type Lead } from './elector.ts';
+import { LeaderLostError } from './leader-lost-error.ts';
+
+const nowhere = (): void => undefined;
+const lock = { namespace: 'kube-system', name: 'kcm' };
+
+/** One candidate on a fake clock, and what can be seen of it. */
+function createCandidate(clock: FakeClock, client: RecordingClient, changes: Partial<LeaderElectionOptions> = {}) {
+  const seen = { leaders: [] as string[], events: [] as string[], leading: [] as boolean[], slowPaths: 0 };
+  const options: LeaderElectionOptions = {
+    client,
+    clock,
+    lock,
+    identity: 'us',
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2000,
+    releaseOnCancel: true,
+    logger: silentLogger,
+    random: () => 0,
+    metrics: {
+      setLeading: (_name, leading) => void seen.leading.push(leading),
+      countSlowPath: () => void (seen.slowPaths += 1),
+    },
+    onNewLeader: (identity) => void seen.leaders.push(identity),
+    events: { event: (_kind, _about, { message }: NewEvent) => void seen.events.push(message) },
+    ...changes,
+  };
+  const elector = new LeaderElector(options);
+  const stop = new AbortController();
+  const work = { started: false, abortedAtMs: undefined as number | undefined, reason: undefined as unknown };
+  const leadUntilAborted: Lead = async (signal) => {
+    work.started = true;
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    work.abortedAtMs = clock.monotonic();
+    work.reason = signal.reason;
+  };
+  const run = (lead: Lead = leadUntilAborted): Promise<unknown> =>
+    elector.run(lead, stop.signal).then(
+      () => 'stopped',
+      (error: unknown) => error,
+    );
+  return { elector, stop, work, run, seen };
+}
+
+function specOf(client: RecordingClient): LeaseSpec | undefined {
+  return client.stored(Leases)[0]?.spec;
+}
+
+function seedLease(client: RecordingClient, spec: LeaseSpec): Lease {
+  return client.seed(Leases, { metadata: { ...lock, labels: { kept: 'yes' } }, spec });
+}
+
+const hang = (_action: unknown, signal: AbortSignal): Promise<void> =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+const refuse = (): never => {
+  throw new ConnectionError('refused', { mayHaveBeenSent: false });
+};
+
+describe('LeaderElector', () => {
+  test('creates the lease, leads, and releases it on a clean stop', async () => {
+    const clock = new FakeClock('2026-01-01T00:00:00Z');
+    const client = new RecordingClient();
+    const { elector, stop, work, run, seen } = createCandidate(clock, client);
+    const running = run();
+    await settle();
+    expect(specOf(client)).toEqual({
+      holderIdentity: 'us',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+      leaseTransitions: 0,
+    });
+    expect(work.started).toBe(true);
+    expect(elector.isLeader).toBe(true);
+    await clock.advance(5000);
+    stop.abort();
+    expect(await running).toBe('stopped');
+    expect(specOf(client)).toEqual({
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      acquireTime: '2026-01-01T00:00:05.000000Z',
+      renewTime: '2026-01-01T00:00:05.000000Z',
+      leaseTransitions: 0,
+    });
+    expect(seen).toEqual({
+      leaders: ['us'],
+      events: ['us became leader', 'us stopped leading'],
+      leading: [false, true, false],
+      slowPaths: 0,
+    });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('renews every retry period by an update alone', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { stop, run } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(6000);
+    expect(client.actions.map(({ verb }) => verb)).toEqual(['get', 'create', 'update', 'update', 'update']);
+    stop.abort();
+    await running;
+  });
+
+  test('leaves what is not part of the record as it is', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    seedLease(client, { holderIdentity: '', strategy: 'OldestEmulationVersion', preferredHolder: 'p' });
+    const { stop, run } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(2000);
+    stop.abort();
+    await running;
+    expect(client.stored(Leases)[0]).toMatchObject({
+      metadata: { labels: { kept: 'yes' } },
+      spec: { strategy: 'OldestEmulationVersion', preferredHolder: 'p', leaseTransitions: 1 },
+    });
+  });
+
+  test('takes over a lease only after it has not changed for its duration by the local clock', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    // By its own words long expired, and renewed in the far future: neither may count.
+    const times = { acquireTime: '2001-01-01T00:00:00.000000Z', renewTime: '2099-01-01T00:00:00.000000Z' };
+    seedLease(client, { holderIdentity: 'them', leaseDurationSeconds: 15, leaseTransitions: 7, ...times });
+    const { stop, work, run, seen } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(14_999);
+    expect(work.started).toBe(false);
+    await clock.advance(2000);
+    expect(work.started).toBe(true);
+    expect(specOf(client)).toMatchObject({ holderIdentity: 'us', leaseTransitions: 8 });
+    expect(seen.leaders).toEqual(['them', 'us']);
+    stop.abort();
+    await running;
+  });
+
+  test('spreads the tries of candidates by up to 1.2 retry periods', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    seedLease(client, { holderIdentity: 'them', leaseDurationSeconds: 15 });
+    const { stop, run } = createCandidate(clock, client, { random: () => 0.5 });
+    const running = run();
+    await settle();
+    expect(clock.nextTimerMs).toBe(3200);
+    stop.abort();
+    expect(await running).toBe('stopped');
+    expect(client.writes).toEqual([]);
+  });
+
+  test('one of two candidates that try at once leads', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const candidates = ['a', 'b'].map((identity) => createCandidate(clock, client, { identity }));
+    const running = candidates.map(({ run }) => run());
+    await clock.advance(60_000);
+    expect(candidates.filter(({ work }) => work.started)).toHaveLength(1);
+    for (const { stop } of candidates) stop.abort();
+    await Promise.all(running);
+  });
+
+  test('a released lease passes to the next candidate with its next try', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const [first, second] = [
+      createCandidate(clock, client, { identity: 'a' }),
+      createCandidate(clock, client, { identity: 'b' }),
+    ];
+    const leading = first.run();
+    await settle();
+    const waiting = second.run();
+    await clock.advance(5000);
+    first.stop.abort();
+    await leading;
+    expect(second.work.started).toBe(false);
+    await clock.advance(2000);
+    expect(second.work.started).toBe(true);
+    second.stop.abort();
+    await waiting;
+  });
+
+  const outages = [
+    { name: 'cannot be reached', react: refuse },
+    { name: 'hangs', react: hang },
+  ];
+  for (const { name, react } of outages) {
+    test(`when the server ${name}, the work is stopped at the renew deadline`, async () => {
+      const clock = new FakeClock();
+      const client = new RecordingClient();
+      const { stop, work, run, seen } = createCandidate(clock, client);
+      const running = run();
+      await clock.advance(4000); // the last renewal
+      client.before('*', react);
+      await clock.advance(9999);
+      expect(work.abortedAtMs).toBeUndefined();
+      await clock.advance(1);
+      expect(work.abortedAtMs).toBe(14_000);
+      const error = await running;
+      expect(error).toBeInstanceOf(LeaderLostError);
+      expect(work.reason).toBe(error);
+      expect(seen.leading.at(-1)).toBe(false);
+      expect(clock.pendingTimers).toBe(0);
+      stop.abort();
+    });
+  }
+
+  test('a hung request leaves time for another before the deadline', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { stop, work, run } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(3000);
+    const recover = client.before('update', hang);
+    await clock.advance(5000);
+    recover();
+    await clock.advance(20_000);
+    expect(work.abortedAtMs).toBeUndefined();
+    stop.abort();
+    expect(await running).toBe('stopped');
+  });
+
+  test('a renewal whose answer got lost is found by reading', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { stop, work, run, seen } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(1000);
+    const recover = client.after('update', refuse);
+    await clock.advance(4000);
+    recover();
+    await clock.advance(20_000);
+    expect(work.abortedAtMs).toBeUndefined();
+    expect(seen.slowPaths).toBeGreaterThan(0);
+    expect(specOf(client)?.leaseTransitions).toBe(0);
+    stop.abort();
+    expect(await running).toBe('stopped');
+  });
+
+  test('finding another in its place ends the term at once', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { work, run } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(1000);
+    const lease = client.stored(Leases)[0];
+    if (lease === undefined) throw new Error('no lease');
+    await client.update(Leases, { ...lease, spec: { holderIdentity: 'them' } }, new AbortController().signal);
+    await clock.advance(1000);
+    expect(work.abortedAtMs).toBe(2000);
+    expect(await running).toMatchObject({ message: 'lost the lease kube-system/kcm: them holds it' });
+    expect(specOf(client)?.holderIdentity).toBe('them');
+  });
+
+  test('a deleted lease is made again', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { stop, work, run } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(1000);
+    await client.delete(Leases, keyOf({ metadata: lock }), {}, new AbortController().signal);
+    await clock.advance(20_000);
+    expect(work.abortedAtMs).toBeUndefined();
+    expect(specOf(client)?.holderIdentity).toBe('us');
+    stop.abort();
+    await running;
+  });
+
+  test('work that does not heed its signal is waited for no longer than the lease lasts', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { run } = createCandidate(clock, client);
+    const running = run(() => new Promise<void>(nowhere));
+    await clock.advance(2000);
+    client.before('*', refuse);
+    const ended = running.then(() => clock.monotonic());
+    await clock.advance(60_000);
+    expect(await ended).toBeLessThan(17_000);
+    expect(await running).toBeInstanceOf(LeaderLostError);
+  });
+
+  test('the lease is renewed while work winds down, and released only then', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { stop, run } = createCandidate(clock, client);
+    const winding = Promise.withResolvers<void>();
+    const running = run(() => winding.promise);
+    await settle();
+    stop.abort();
+    await clock.advance(60_000);
+    expect(specOf(client)).toMatchObject({ holderIdentity: 'us', renewTime: '2026-01-01T00:01:00.000000Z' });
+    winding.resolve();
+    expect(await running).toBe('stopped');
+    expect(specOf(client)?.holderIdentity).toBe('');
+  });
+
+  test('a failure of the work is passed on after the release', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const failure = new Error('work failed');
+    expect(await createCandidate(clock, client).run(() => Promise.reject(failure))).toBe(failure);
+    expect(specOf(client)?.holderIdentity).toBe('');
+  });
+
+  test('work that ends with the reason for the stop has not failed', async () => {
+    const clock = new FakeClock();
+    const { stop, run } = createCandidate(clock, new RecordingClient());
+    const running = run((signal) => clock.sleep(1e9, signal));
+    await settle();
+    stop.abort(new Error('stop'));
+    expect(await running).toBe('stopped');
+  });
+
+  test('without releaseOnCancel the lease is left to expire', async () => {
+    const client = new RecordingClient();
+    const { stop, run } = createCandidate(new FakeClock(), client, { releaseOnCancel: false });
+    const running = run();
+    await settle();
+    stop.abort();
+    await running;
+    expect(specOf(client)).toMatchObject({ holderIdentity: 'us', leaseDurationSeconds: 15 });
+  });
+
+  test('stopped while its write is under way, it gives back what it may hold', async () => {
+    const client = new RecordingClient();
+    const { stop, run, work } = createCandidate(new FakeClock(), client);
+    const restore = client.after('create', async (action, signal) => {
+      stop.abort();
+      await hang(action, signal);
+    });
+    expect(await run()).toBe('stopped');
+    restore();
+    expect(work.started).toBe(false);
+    expect(specOf(client)?.holderIdentity).toBe('');
+  });
+
+  test('an answer that comes after the term is over starts no work', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    seedLease(client, { holderIdentity: 'us', leaseDurationSeconds: 15 });
+    const { stop, run, work } = createCandidate(clock, client, { identity: 'us' });
+    // A stalled process: the timer that should have ended the request fires no earlier than its answer is read.
+    client.after('update', () => void Reflect.set(clock, 'monotonic', () => 10_000));
+    const running = run();
+    await settle();
+    expect(work.started).toBe(false);
+    stop.abort();
+    await running;
+  });
+
+  test('a failing onNewLeader costs nothing but a log line', async () => {
+    const onNewLeader = (): never => {
+      throw new Error('listener');
+    };
+    const { stop, run, work } = createCandidate(new FakeClock(), new RecordingClient(), { onNewLeader });
+    const running = run();
+    await settle();
+    expect(work.started).toBe(true);
+    stop.abort();
+    expect(await running).toBe('stopped');
+  });
+
+  test('refused writes do not stop a candidate from trying', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const allow = client.before('create', () => {
+      throw apiError(403, 'Forbidden');
+    });
+    const { stop, run, work } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(10_000);
+    expect(work.started).toBe(false);
+    allow();
+    await clock.advance(2000);
+    expect(work.started).toBe(true);
+    stop.abort();
+    await running;
+  });
+
+  test('the health check fails only for a leader whose lease ran out more than 20 s ago', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { elector, run } = createCandidate(clock, client);
+    elector.check();
+    const running = run(() => new Promise<void>(nowhere));
+    await clock.advance(2000);
+    client.before('*', refuse);
+    await clock.advance(35_000);
+    expect(() => elector.check()).not.toThrow();
+    await clock.advance(1);
+    expect(() => elector.check()).toThrow('failed election to renew leadership on lease kcm');
+    await running;
+  });
+});
+
+test('identities are the host and something unique', () => {
+  expect(newIdentity('host')).toMatch(/^host_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  expect(newIdentity('host')).not.toBe(newIdentity('host'));
+});

@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+
+import { formatMicroTime, Leases } from '../api/index.ts';
+import { isAlreadyExists, isConflict } from '../client/index.ts';
+import { formatDuration, withTimeLimit } from '../time/index.ts';
+import { decide, observe, planRelease, type Candidate, type Decision, type Observation } from './decide.ts';
+import { checkDurations, jitterFactor, leaseSeconds } from './durations.ts';
+import type { LeaderElectionOptions } from './election-options.ts';
+import { LeaderLostError } from './leader-lost-error.ts';
+import { LeaseLock, recordOf } from './lease-lock.ts';
+
+/** Does the work of a leader until the signal aborts; when it settles, nothing of it is left running. */
+export type Lead = (leadingSignal: AbortSignal) => Promise<void>;
+
+type Attempt = { readonly kind: 'held' | 'failed' } | Exclude<Decision, { readonly record: unknown }>;
+type Outcome = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown };
+
+/** How long past its lease a leader that still runs counts as healthy: it should have ended itself long before. */
+const healthToleranceMs = 20_000;
+
+/** Two processes on one host must not take each other's lease for their own. */
+export function newIdentity(hostname: string): string {
+  return `${hostname}_${randomUUID()}`;
+}
+
+/**
+ * One candidate for one lease, by the rules of client-go, so that both kinds can stand by for each other.
+ *
+ * Guarantee: the leading signal aborts at the latest one renew deadline after the start of the last renewal that
+ * succeeded. Others see that renewal after its start and leave the lease alone for the lease duration from then on, so
+ * the difference of the two is what the work has to come to a stop.
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectionOptions;
+  readonly #candidate: Candidate;
+  readonly #lock: LeaseLock;
+  readonly #requestLimitMs: number;
+  #observed: Observation | undefined;
+  #renewedMs = Number.NEGATIVE_INFINITY;
+  /** A write was sent and its answer never came: the lease may be ours without our knowing. */
+  #writeInDoubt = false;
+  #reportedLeader = '';
+
+  /** Throws `InvalidDurationsError`. */
+  constructor(options: LeaderElectionOptions) {
+    checkDurations(options);
+    if (options.identity === '') throw new Error('leader election: the identity must not be empty');
+    this.#options = options;
+    this.#candidate = { identity: options.identity, leaseDurationSeconds: leaseSeconds(options) };
+    this.#lock = new LeaseLock(options.client, options.lock);
+    // One hung request must leave time for another before the deadline.
+    this.#requestLimitMs = Math.min(options.renewDeadlineMs, Math.max(1000, options.renewDeadlineMs / 2));
+    options.metrics?.setLeading(options.lock.name, false);
+  }
+
+  /** The last seen holder of the lease; empty when none was seen. */
+  get leader(): string {
+    return this.#observed?.record?.holderIdentity ?? '';
+  }
+
+  get isLeader(): boolean {
+    return this.leader === this.#options.identity;
+  }
+
+  /** Throws when this process believes that it leads although its lease ran out long ago. */
+  check(): void {
+    const { clock, leaseDurationMs, lock } = this.#options;
+    if (!this.isLeader || this.#observed === undefined) return;
+    if (clock.monotonic() - this.#observed.sinceMs > leaseDurationMs + healthToleranceMs) {
+      throw new Error(`failed election to renew leadership on lease ${lock.name}`);
+    }
+  }
+
+  /**
+   * Waits for the lease, leads, and resolves once the work has ended and the lease is released: after `signal` aborted
+   * or `lead` returned. While the work winds down the lease is still renewed. Rejects with what `lead` rejected with,
+   * or with `LeaderLostError`: then `leadingSignal` was aborted with that same error, and the rejection comes when the
+   * work has stopped, at the latest shortly before another may lead.
+   */
+  async run(lead: Lead, signal: AbortSignal): Promise<void> {
+    const { logger, lock, metrics, releaseOnCancel } = this.#options;
+    const acquired = await this.#acquire(signal);
+    if (!acquired || signal.aborted) {
+      if (releaseOnCancel && (acquired || this.#writeInDoubt)) await this.#release();
+      return;
+    }
+    this.#recordEvent('became leader');
+    metrics?.setLeading(lock.name, true);
+    logger.info({ lease: lock }, 'acquired the lease');
+    try {
+      await this.#lead(lead, signal);
+    } finally {
+      metrics?.setLeading(lock.name, false);
+      this.#recordEvent('stopped leading');
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    const { clock, logger, lock, renewDeadlineMs, retryPeriodMs, random = Math.random } = this.#options;
+    logger.info({ lease: lock }, 'waiting for the lease');
+    while (!signal.aborted) {
+      const attempt = await this.#attempt({ leading: false }, signal);
+      this.#reportLeader();
+      // An answer so late that the term would already be over is no basis to start work on.
+      if (attempt.kind === 'held' && clock.monotonic() < this.#renewedMs + renewDeadlineMs) return true;
+      if (attempt.kind === 'wait') logger.debug({ lease: lock, holder: attempt.holder }, 'lease is held by another');
+      await clock.sleep(retryPeriodMs * (1 + jitterFactor * random()), signal).catch(() => undefined);
+    }
+    return false;
+  }
+
+  async #lead(lead: Lead, signal: AbortSignal): Promise<void> {
+    const work = new AbortController();
+    const passOn = (): void => work.abort(signal.reason);
+    signal.addEventListener('abort', passOn, { once: true });
+    const finished = new AbortController();
+    const working = settle(lead, work.signal).finally(() => finished.abort());
+    try {
+      const lost = await this.#renewUntil(finished.signal);
+      if (lost !== undefined) {
+        work.abort(lost);
+        await this.#awaitStop(working);
+        throw lost;
+      }
+      if (this.#options.releaseOnCancel) await this.#release();
+      const outcome = await working;
+      // Work that ends with the reason it was told to stop for has done as it was told.
+      if (outcome.kind === 'failed' && !(signal.aborted && outcome.error === signal.reason)) throw outcome.error;
+    } finally {
+      signal.removeEventListener('abort', passOn);
+    }
+  }
+
+  /** Undefined once `finished` aborts. */
+  async #renewUntil(finished: AbortSignal): Promise<LeaderLostError | undefined> {
+    const { clock, logger, lock, renewDeadlineMs } = this.#options;
+    for (;;) {
+      const limitMs = Math.max(0, this.#renewedMs + renewDeadlineMs - clock.monotonic());
+      try {
+        const attempt = await withTimeLimit({ clock, limitMs }, (signal) => this.#renewOnce(signal), finished);
+        this.#reportLeader();
+        if (attempt.kind === 'lost') return this.#lostError(`${attempt.holder} holds it`);
+        logger.trace({ lease: lock }, 'renewed the lease');
+      } catch (error) {
+        if (finished.aborted) return undefined;
+        return this.#lostError(`not renewed within ${formatDuration(renewDeadlineMs)}`, error);
+      }
+    }
+  }
+
+  async #renewOnce(signal: AbortSignal): Promise<Attempt> {
+    for (;;) {
+      await this.#options.clock.sleep(this.#options.retryPeriodMs, signal);
+      const attempt = await this.#attempt({ leading: true }, signal);
+      if (attempt.kind === 'held' || attempt.kind === 'lost') return attempt;
+    }
+  }
+
+  #lostError(why: string, cause?: unknown): LeaderLostError {
+    const { namespace, name } = this.#options.lock;
+    return new LeaderLostError(`lost the lease ${namespace}/${name}: ${why}`, { cause });
+  }
+
+  /** One try to hold the lease. A leader writes without reading first, and reads only when that is refused. */
+  async #attempt({ leading }: { readonly leading: boolean }, signal: AbortSignal): Promise<Attempt> {
+    const { clock, logger, lock, metrics } = this.#options;
+    try {
+      if (leading && this.#observed !== undefined) {
+        const optimistic = this.#decide(this.#observed, leading);
+        if (optimistic.kind === 'renew' && (await this.#tryWrite(optimistic, signal))) return { kind: 'held' };
+      }
+      const record = await this.#request((limited) => this.#lock.read(limited), signal);
+      this.#observed = observe(this.#observed, record, clock.monotonic());
+      const decision = this.#decide(this.#observed, leading);
+      if (decision.kind === 'wait' || decision.kind === 'lost') return decision;
+      if (leading && decision.kind === 'renew') metrics?.countSlowPath(lock.name);
+      await this.#write(decision, signal);
+      return { kind: 'held' };
+    } catch (error) {
+      if (signal.aborted) return { kind: 'failed' };
+      if (isConflict(error) || isAlreadyExists(error))
+        logger.debug({ lease: lock }, 'another candidate wrote the lease first');
+      else logger.error({ lease: lock, err: error }, 'cannot read or write the lease');
+      return { kind: 'failed' };
+    }
+  }
+
+  #decide(observed: Observation, leading: boolean): Decision {
+    const { clock } = this.#options;
+    const time = formatMicroTime(clock.now());
+    return decide({ candidate: this.#candidate, leading, observed, nowMs: clock.monotonic(), time });
+  }
+
+  async #tryWrite(decision: Extract<Decision, { readonly record: unknown }>, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#write(decision, signal);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#options.logger.debug({ lease: this.#options.lock, err: error }, 'optimistic renewal failed');
+      return false;
+    }
+  }
+
+  async #write({ record }: Extract<Decision, { readonly record: unknown }>, signal: AbortSignal): Promise<void> {
+    // Counted from before the request: the server cannot have stored the renewal earlier than that.
+    const startedMs = this.#options.clock.monotonic();
+    this.#writeInDoubt = true;
+    await this.#request((limited) => this.#lock.write(record, limited), signal);
+    this.#writeInDoubt = false;
+    this.#renewedMs = startedMs;
+    this.#observed = {
+      record: this.#lock.lease === undefined ? record : recordOf(this.#lock.lease),
+      sinceMs: startedMs,
+    };
+  }
+
+  #request<T>(operation: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    return withTimeLimit({ clock: this.#options.clock, limitMs: this.#requestLimitMs }, operation, signal);
+  }
+
+  /** Gives the work most of the time until another may lead; the rest is for the process to exit. */
+  async #awaitStop(working: Promise<Outcome>): Promise<void> {
+    const { clock, logger, lock } = this.#options;
+    const expiresMs = this.#renewedMs + this.#candidate.leaseDurationSeconds * 1000;
+    const limitMs = Math.max(0, expiresMs - clock.monotonic()) * 0.9;
+    try {
+      await withTimeLimit({ clock, limitMs }, () => working, new AbortController().signal);
+    } catch (error) {
+      logger.error({ lease: lock, err: error }, 'work did not stop when the lease was lost');
+    }
+  }
+
+  /** Only ever called when no work is running. A lease that cannot be released expires by itself. */
+  async #release(): Promise<void> {
+    const { clock, identity, logger, lock, renewDeadlineMs } = this.#options;
+    const giveUp = async (signal: AbortSignal): Promise<void> => {
+      const record = await this.#lock.read(signal);
+      if (record?.holderIdentity !== identity) return;
+      const released = planRelease(record, formatMicroTime(clock.now()));
+      await this.#lock.write(released, signal);
+      this.#observed = { record: released, sinceMs: clock.monotonic() };
+      logger.info({ lease: lock }, 'released the lease');
+    };
+    try {
+      await withTimeLimit({ clock, limitMs: renewDeadlineMs }, giveUp, new AbortController().signal);
+    } catch (error) {
+      logger.error({ lease: lock, err: error }, 'cannot release the lease');
+    }
+  }
+
+  #reportLeader(): void {
+    if (this.leader === this.#reportedLeader) return;
+    this.#reportedLeader = this.leader;
+    if (this.leader === '') return;
+    try {
+      this.#options.onNewLeader?.(this.leader);
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'onNewLeader failed'); // a listener's fault must not cost the lease
+    }
+  }
+
+  #recordEvent(what: string): void {
+    const { events, identity } = this.#options;
+    const lease = this.#lock.lease;
+    if (events === undefined || lease === undefined) return;
+    events.event(Leases, lease, { type: 'Normal', reason: 'LeaderElection', message: `${identity} ${what}` });
+  }
+}
+
+/** Runs one candidate: see `LeaderElector`. */
+export async function runLeaderElection(
+  options: LeaderElectionOptions,
+  lead: Lead,
+  signal: AbortSignal,
+): Promise<void> {
+  await new LeaderElector(options).run(lead, signal);
+}
+
+async function settle(lead: Lead, signal: AbortSignal): Promise<Outcome> {
+  try {
+    await lead(signal);
+    return { kind: 'done' };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}

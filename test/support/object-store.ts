@@ -1,0 +1,175 @@
+import {
+  compareResourceVersions,
+  copyOf,
+  isEqualJson,
+  keyOf,
+  resourceName,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+} from '../../pkg/api/index.ts';
+import { ApiError, type DeleteOptions } from '../../pkg/client/index.ts';
+import { applyPatch, isFields } from './apply-patch.ts';
+
+export type Stored = KubeObject & Record<string, unknown>;
+type Unstored = { metadata: ObjectMeta } & Record<string, unknown>;
+type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
+export interface Change {
+  readonly type: ChangeType;
+  readonly resource: string;
+  readonly object: Stored;
+}
+
+/** An answer of the API server that refuses something, as tests want one. */
+export function apiError(code: number, reason: string, message = reason, causes: readonly string[] = []): ApiError {
+  const details = causes.length === 0 ? undefined : { causes: causes.map((cause) => ({ reason: cause })) };
+  return new ApiError('test', { code, reason, message, status: 'Failure', details });
+}
+
+/**
+ * The part of an API server that controllers rely on: resource versions, conflicts, generations, status apart from the
+ * rest, finalizers, deletion preconditions. No validation, no defaults, no garbage collection.
+ */
+export class ObjectStore {
+  readonly #objects = new Map<string, Map<ObjectKey, Stored>>();
+  readonly #history: Change[] = [];
+  readonly #nowText: () => string;
+  #listeners: ((change: Change) => void)[] = [];
+  #version = 0;
+  #created = 0;
+
+  constructor(nowText: () => string) {
+    this.#nowText = nowText;
+  }
+
+  get resourceVersion(): string {
+    return String(this.#version);
+  }
+
+  get(kind: Kind, key: ObjectKey): Stored {
+    const object = this.#of(kind).get(key);
+    if (object === undefined) throw apiError(404, 'NotFound', `${resourceName(kind)} "${key}" not found`);
+    return copyOf(object);
+  }
+
+  all(kind: Kind): Stored[] {
+    return [...this.#of(kind).values()].map((object) => copyOf<Stored>(object));
+  }
+
+  create(kind: Kind, object: Unstored): Stored {
+    this.#created += 1;
+    const { generateName, name = generateName === undefined ? '' : `${generateName}${suffix(this.#created)}` } =
+      object.metadata;
+    if (object.metadata.resourceVersion !== undefined && object.metadata.resourceVersion !== '') {
+      throw apiError(400, 'BadRequest', 'resourceVersion should not be set on objects to be created');
+    }
+    const creationTimestamp = this.#nowText();
+    const uid = `uid-${this.#created}`;
+    const metadata = { generation: 1, ...object.metadata, name, uid, creationTimestamp, resourceVersion: '' };
+    const stored: Stored = { ...copyOf<Unstored>(object), metadata: copyOf(metadata) };
+    if (this.#of(kind).has(keyOf(stored))) {
+      throw apiError(409, 'AlreadyExists', `${resourceName(kind)} "${name}" already exists`);
+    }
+    return this.#save(kind, 'ADDED', stored);
+  }
+
+  /** Puts an object in as it is, whatever a server would make of it; missing metadata are filled in. */
+  seed(kind: Kind, object: Unstored): Stored {
+    this.#created += 1;
+    const { name = '', uid = `uid-${this.#created}`, creationTimestamp = this.#nowText() } = object.metadata;
+    const metadata = { ...object.metadata, name, uid, creationTimestamp, resourceVersion: '' };
+    return this.#save(kind, 'ADDED', copyOf({ ...object, metadata }));
+  }
+
+  update(kind: Kind, object: Unstored, subresource?: string): Stored {
+    const before = this.get(kind, keyOf(object));
+    const { resourceVersion = '', uid = before.metadata.uid } = object.metadata;
+    if (
+      (resourceVersion !== '' && resourceVersion !== before.metadata.resourceVersion) ||
+      uid !== before.metadata.uid
+    ) {
+      throw apiError(409, 'Conflict', `${resourceName(kind)} "${before.metadata.name}" has been modified`);
+    }
+    return this.#replace(kind, before, copyOf<Unstored>(object), subresource);
+  }
+
+  patch(kind: Kind, key: ObjectKey, patch: Parameters<typeof applyPatch>[1]): Stored {
+    const before = this.get(kind, key);
+    const after = applyPatch(before, patch) as Stored;
+    if (
+      after.metadata.resourceVersion !== before.metadata.resourceVersion ||
+      after.metadata.uid !== before.metadata.uid
+    ) {
+      throw apiError(409, 'Conflict', `${resourceName(kind)} "${before.metadata.name}": precondition failed`);
+    }
+    return this.#replace(kind, before, after, patch.subresource);
+  }
+
+  delete(kind: Kind, key: ObjectKey, { preconditions }: DeleteOptions): void {
+    const before = this.get(kind, key);
+    const { uid, resourceVersion, finalizers = [], deletionTimestamp } = before.metadata;
+    const fails =
+      (preconditions?.uid ?? uid) !== uid || (preconditions?.resourceVersion ?? resourceVersion) !== resourceVersion;
+    if (fails) throw apiError(409, 'Conflict', `${resourceName(kind)} "${key}": precondition failed`);
+    if (finalizers.length === 0) this.#save(kind, 'DELETED', before);
+    else if (deletionTimestamp === undefined) {
+      this.#save(kind, 'MODIFIED', { ...before, metadata: { ...before.metadata, deletionTimestamp: this.#nowText() } });
+    }
+  }
+
+  /** Changes of one kind after a resource version, then those to come. Returns how to stop listening. */
+  follow(kind: Kind, after: string, listener: (change: Change) => void): () => void {
+    const resource = resourceName(kind);
+    const mine = (change: Change): void => {
+      if (change.resource === resource) listener(change);
+    };
+    for (const change of this.#history) {
+      if (compareResourceVersions(change.object.metadata.resourceVersion, after) > 0) mine(change);
+    }
+    this.#listeners = [...this.#listeners, mine];
+    return () => {
+      this.#listeners = this.#listeners.filter((known) => known !== mine);
+    };
+  }
+
+  #replace(kind: Kind, before: Stored, given: Unstored, subresource: string | undefined): Stored {
+    const { uid, name, creationTimestamp, resourceVersion, generation } = before.metadata;
+    const metadata = { ...given.metadata, uid, name, creationTimestamp, resourceVersion, generation };
+    // As on the server: the status changes through its subresource only, and everything else only without it.
+    const after: Stored =
+      subresource === 'status' ? { ...before, status: given['status'] } : { ...given, metadata, ...statusOf(before) };
+    if (isEqualJson(before, after)) return before;
+    if (!isEqualJson(before['spec'], after['spec'])) after.metadata.generation = (generation ?? 0) + 1;
+    const { deletionTimestamp, finalizers = [] } = after.metadata;
+    const gone =
+      deletionTimestamp !== undefined && finalizers.length === 0 && (before.metadata.finalizers ?? []).length > 0;
+    return this.#save(kind, gone ? 'DELETED' : 'MODIFIED', after);
+  }
+
+  #save(kind: Kind, type: ChangeType, object: Stored): Stored {
+    this.#version += 1;
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+    if (type === 'DELETED') this.#of(kind).delete(keyOf(stored));
+    else this.#of(kind).set(keyOf(stored), stored);
+    const change = { type, resource: resourceName(kind), object: stored };
+    this.#history.push(change);
+    for (const listener of this.#listeners) listener(change);
+    return copyOf(stored);
+  }
+
+  #of(kind: Kind): Map<ObjectKey, Stored> {
+    const objects = this.#objects.get(resourceName(kind)) ?? new Map<ObjectKey, Stored>();
+    this.#objects.set(resourceName(kind), objects);
+    return objects;
+  }
+}
+
+function statusOf(object: Stored): { status?: unknown } {
+  return isFields(object['status']) ? { status: object['status'] } : {};
+}
+
+/** Five letters, like a server's, but the same in every run. */
+function suffix(count: number): string {
+  return count.toString(36).padStart(5, 'x');
+}
