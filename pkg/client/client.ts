@@ -19,8 +19,17 @@ export interface Client {
   list<T extends KubeObject>(kind: Kind<T>, options: ListOptions, signal: AbortSignal): Promise<ObjectList<T>>;
   /** Every page, as one list of the first page's resourceVersion. */
   listAll<T extends KubeObject>(kind: Kind<T>, options: ListOptions, signal: AbortSignal): Promise<ObjectList<T>>;
-  /** Ends when the server closes the stream; throws `ApiError` for an ERROR event. */
+  /**
+   * Ends when the server ends the stream; throws `ApiError` for an ERROR event, `ConnectionError` when the connection is
+   * lost or silent for longer than `idleTimeoutMs`. An abort, and leaving the loop, close the connection at once.
+   */
   watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
+  /** The same events, those that arrived together in one array: far cheaper when there are thousands a second. */
+  watchBatches<T extends KubeObject>(
+    kind: Kind<T>,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly WatchEvent<T>[]>;
 
   create<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T>;
   update<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T>;
@@ -63,6 +72,7 @@ export interface WatchOptions extends Pick<
   readonly idleTimeoutMs?: number | undefined;
 }
 
+/** The server leaves `apiVersion` and `kind` out of the items of a list, and so do we: the caller knows what it asked for. */
 export interface ObjectList<T> {
   readonly metadata: ListMeta;
   readonly items: T[];

@@ -1,0 +1,131 @@
+import type { Status } from '../api/index.ts';
+
+type StatusDetails = NonNullable<Status['details']>;
+type StatusCause = NonNullable<StatusDetails['causes']>[number];
+
+/** The server has answered, and refused. Ask the predicates below what it means, never the message. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** The HTTP status. */
+  readonly status: number;
+  /** The server's own word for it: `NotFound`, `AlreadyExists`, `Conflict` … */
+  readonly reason: string;
+  readonly details: StatusDetails | undefined;
+  /** How long the server asks to be left alone with this request. */
+  readonly retryAfterSeconds: number | undefined;
+  /** With an expired continue token: a token that leads on, at the price of a list from two points in time. */
+  readonly continue: string | undefined;
+  /** What the server said, without our words around it: for conditions and events that users read. */
+  readonly serverMessage: string;
+
+  constructor(attempted: string, status: Status, retryAfterSeconds?: number) {
+    const serverMessage = status.message ?? status.reason ?? `status ${status.code}`;
+    super(`${attempted}: ${serverMessage}`);
+    this.serverMessage = serverMessage;
+    this.status = status.code ?? 0;
+    this.reason = status.reason ?? reasonOfCode(this.status);
+    this.details = status.details;
+    this.retryAfterSeconds = status.details?.retryAfterSeconds ?? retryAfterSeconds;
+    this.continue = status.metadata?.continue;
+  }
+
+  get causes(): readonly StatusCause[] {
+    return this.details?.causes ?? [];
+  }
+}
+
+/** The server could not be reached, or the connection was lost before it had answered. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly reason = 'ConnectionFailed';
+  /** The system's code, such as ECONNREFUSED. */
+  readonly code: string | undefined;
+  /** The server may have received the request, and done what it asks. */
+  readonly mayHaveBeenSent: boolean;
+
+  constructor(message: string, options: { readonly mayHaveBeenSent: boolean; readonly cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.mayHaveBeenSent = options.mayHaveBeenSent;
+    this.code = codeOf(options.cause);
+  }
+}
+
+/** The credentials or the address of the server cannot be used as configured. The message names the field, in one line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly reason = 'InvalidConfig';
+}
+
+function codeOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !('code' in cause)) return undefined;
+  return typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+/** Servers between us and the API server answer without a Status: then the code has to speak for itself. */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+function reasonOfCode(code: number): string {
+  return reasons[code] ?? 'Unknown';
+}
+
+function hasReason(error: unknown, ...wanted: readonly string[]): boolean {
+  return error instanceof ApiError && wanted.includes(error.reason);
+}
+
+export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound');
+export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists');
+/** Someone else has changed the object since it was read, or a precondition no longer holds. */
+export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict');
+/** The resource version or continue token is too old: list again. */
+export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired', 'Gone');
+export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbidden');
+export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Unauthorized');
+export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid');
+export const isBadRequest = (error: unknown): boolean => hasReason(error, 'BadRequest');
+export const isMethodNotSupported = (error: unknown): boolean => hasReason(error, 'MethodNotAllowed');
+export const isNotAcceptable = (error: unknown): boolean => hasReason(error, 'NotAcceptable');
+export const isTooManyRequests = (error: unknown): boolean =>
+  error instanceof ApiError && (error.reason === 'TooManyRequests' || error.status === 429);
+/** The server did not finish in its own time; the request may have taken effect. */
+export const isTimeout = (error: unknown): boolean => hasReason(error, 'Timeout');
+/** The server could not do it now, and suggests to try again. */
+export const isServerTimeout = (error: unknown): boolean => hasReason(error, 'ServerTimeout');
+export const isServiceUnavailable = (error: unknown): boolean => hasReason(error, 'ServiceUnavailable');
+export const isInternal = (error: unknown): boolean => hasReason(error, 'InternalError');
+export const isConnectionError = (error: unknown): error is ConnectionError => error instanceof ConnectionError;
+
+/** The server gives this as one of the causes of its refusal. */
+export function hasCause(error: unknown, cause: string): boolean {
+  return error instanceof ApiError && error.causes.some(({ reason }) => reason === cause);
+}
+
+/** A create was refused because its namespace is going away: trying again is no use. */
+export const isNamespaceTerminating = (error: unknown): boolean =>
+  isForbidden(error) && hasCause(error, 'NamespaceTerminating');
+
+/** The server's cache has not yet come as far as the resource version asked for: ask again a little later. */
+export const isTooLargeResourceVersion = (error: unknown): boolean => hasCause(error, 'ResourceVersionTooLarge');
+
+/** The part of an error that belongs into conditions and events: the server's own words, if it spoke. */
+export function serverMessage(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ApiError) return cause.serverMessage;
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,34 @@
+import { apiVersionOf, splitKey, type Kind, type ObjectKey } from '../api/index.ts';
+
+/** `/api/v1/namespaces/default/pods`, or without a namespace, `/api/v1/pods`. */
+export function collectionPath(kind: Kind, namespace: string | undefined): string {
+  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+  if (namespace === undefined || namespace === '' || !kind.namespaced) return `${root}/${kind.resource}`;
+  return `${root}/namespaces/${segment(namespace)}/${kind.resource}`;
+}
+
+export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): string {
+  const { namespace, name } = splitKey(key);
+  // An empty name would address the whole collection, and a delete would empty it.
+  if (name === '') throw new Error(`${kind.resource} of ${apiVersionOf(kind)}: a name is needed`);
+  if (kind.namespaced && namespace === undefined) {
+    throw new Error(`${kind.resource} ${name}: a namespace is needed`);
+  }
+  const path = `${collectionPath(kind, namespace)}/${segment(name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+/** The parameters that are set, as `?a=1&b=2`; empty without any. */
+export function query(parameters: object): string {
+  let text = '';
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined || value === '' || value === false) continue;
+    text += `${text === '' ? '?' : '&'}${name}=${encodeURIComponent(String(value))}`;
+  }
+  return text;
+}
+
+function segment(name: string): string {
+  if (name === '.' || name === '..') throw new Error(`${JSON.stringify(name)} cannot be a name`);
+  return /^[\w.:-]+$/.test(name) ? name : encodeURIComponent(name);
+}
