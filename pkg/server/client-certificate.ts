@@ -1,0 +1,86 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import type { User } from './user.ts';
+
+/** What a client showed in its handshake: its own certificate, and any that lead from it to an authority. */
+export interface PresentedCertificates {
+  readonly leaf: X509Certificate;
+  readonly intermediates: readonly X509Certificate[];
+}
+
+export type CertificatePool = readonly X509Certificate[];
+
+/** Reads every certificate of a PEM bundle; throws when there is none, or one is broken. */
+export function parseBundle(pem: string): CertificatePool {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new Error('it holds no certificate');
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+const anyUsage = '2.5.29.37.0';
+const clientAuth = '1.3.6.1.5.5.7.3.2';
+// Long enough for any real hierarchy; bounds the search when a client sends a tangle of cross-signed certificates.
+const maxDepth = 8;
+
+/**
+ * Why the certificate does not lead to one of the authorities at this time, or undefined when it does.
+ *
+ * The handshake accepts a certificate of any authority we know, and one connection outlives many reloads. Whether it
+ * was issued by the users' or the proxies' authorities, as they are now, is therefore asked again for each request.
+ */
+export function findChainProblem(
+  { leaf, intermediates }: PresentedCertificates,
+  authorities: CertificatePool,
+  nowMs: number,
+): string | undefined {
+  if (!isInForce(leaf, nowMs)) return 'certificate has expired or is not yet valid';
+  if (!allowsClients(leaf)) return 'certificate is not meant for client authentication';
+  const reachesAuthority = (certificate: X509Certificate, depth: number): boolean => {
+    const isIssuer = (issuer: X509Certificate): boolean => isInForce(issuer, nowMs) && hasIssued(issuer, certificate);
+    if (authorities.some((known) => known.raw.equals(certificate.raw) || isIssuer(known))) return true;
+    if (depth === maxDepth) return false;
+    return intermediates.some(
+      (next) => allowsClients(next) && isIssuer(next) && next !== certificate && reachesAuthority(next, depth + 1),
+    );
+  };
+  return reachesAuthority(leaf, 0) ? undefined : 'certificate signed by unknown authority';
+}
+
+function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boolean {
+  return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+function isInForce(certificate: X509Certificate, nowMs: number): boolean {
+  return certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime();
+}
+
+/** A certificate that names no use may be used for all. */
+function allowsClients(certificate: X509Certificate): boolean {
+  // The types promise an array, but a certificate without the extension has none.
+  const usages: readonly string[] | undefined = certificate.keyUsage;
+  return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage);
+}
+
+/** The common name is the user, the organizations are the groups. Undefined when it names nobody. */
+export function selectCertificateUser(certificate: X509Certificate): User | undefined {
+  const name = commonNameOf(certificate);
+  if (name === '') return undefined;
+  const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
+  return {
+    name,
+    groups: subjectValues(certificate, 'O'),
+    extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
+  };
+}
+
+/** The last one, should there be several; empty when there is none. */
+export function commonNameOf(certificate: X509Certificate): string {
+  return subjectValues(certificate, 'CN').at(-1) ?? '';
+}
+
+function subjectValues(certificate: X509Certificate, attribute: 'O' | 'CN'): readonly string[] {
+  // `certificate.subject` escapes and joins; only this form has each value as it was signed.
+  const subject: Partial<Record<string, string | readonly string[]>> = { ...certificate.toLegacyObject().subject };
+  const value = subject[attribute];
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '../time/index.ts';
+import type { Logger } from '../log/index.ts';
+import type { HealthChecks, HealthPath } from './health.ts';
+import type { ContentOptions, MetricsSource } from './options.ts';
+import type { Target } from './paths.ts';
+import { createProfiler, profileSeconds, profilingIndex } from './profiling.ts';
+import type { StreamAnswer } from './profiling.ts';
+import { jsonAnswer, notFound, prefersPretty, textAnswer } from './responses.ts';
+import type { Answer } from './responses.ts';
+import { flagzPage, statuszPage } from './zpages.ts';
+
+export interface RouteRequest extends Target {
+  readonly method: string;
+  readonly accept: string;
+  readonly userAgent: string;
+  /** Reads the body, up to a small limit. */
+  readonly body: () => Promise<string>;
+}
+
+export type RouteAnswer = Answer | StreamAnswer;
+type Route = (request: RouteRequest, signal: AbortSignal) => RouteAnswer | Promise<RouteAnswer>;
+
+export interface Routes {
+  /** For someone who may see it. */
+  answer(request: RouteRequest, signal: AbortSignal): Promise<RouteAnswer>;
+}
+
+const healthPaths: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
+
+export function createRoutes(deps: {
+  readonly content: ContentOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Routes {
+  const { content, clock, logger } = deps;
+  const table = new Map<string, Route>(contentRoutes(content));
+  for (const path of healthPaths) {
+    table.set(`/${path}`, (request) => healthPage({ path, checks: content.health[path], logger }, request));
+  }
+  for (const [path, route] of zpageRoutes(content, clock, () => listPaths(table))) table.set(path, route);
+  if (content.profiling) for (const [path, route] of debugRoutes(content, clock)) table.set(path, route);
+  table.set('/', ({ userAgent }) => jsonAnswer(200, { paths: listPaths(table) }, prefersPretty(userAgent, null)));
+
+  return {
+    async answer(request, signal) {
+      const route = table.get(request.path);
+      return route === undefined ? singleCheckPage(content, request.path) : route(request, signal);
+    },
+  };
+}
+
+/** What is worth listing: not the list itself, and nothing that burdens the process when merely tried. */
+function listPaths(table: ReadonlyMap<string, Route>): readonly string[] {
+  return [...table.keys()].filter((path) => path !== '/' && !path.startsWith('/debug/')).toSorted();
+}
+
+type RouteEntry = [string, Route];
+
+function contentRoutes({ config, metrics, sliMetrics }: ContentOptions): RouteEntry[] {
+  const entries: RouteEntry[] = [
+    ['/configz', () => configzPage(config)],
+    ['/metrics', () => metricsPage(metrics)],
+  ];
+  if (sliMetrics !== undefined) entries.push(['/metrics/slis', () => metricsPage(sliMetrics)]);
+  return entries;
+}
+
+function zpageRoutes(content: ContentOptions, clock: Clock, paths: () => readonly string[]): RouteEntry[] {
+  const { flags, status } = content;
+  const entries: RouteEntry[] = [];
+  const pretty = ({ userAgent, query }: RouteRequest): boolean => prefersPretty(userAgent, query.get('pretty'));
+  if (flags !== undefined) {
+    entries.push(['/flagz', (request) => flagzPage(flags, request.accept, pretty(request))]);
+  }
+  if (status !== undefined) {
+    const facts = (): Parameters<typeof statuszPage>[0] => ({ ...status, nowMs: clock.now(), paths: paths() });
+    entries.push(['/statusz', (request) => statuszPage(facts(), request.accept, pretty(request))]);
+  }
+  return entries;
+}
+
+function debugRoutes({ setVerbosity }: ContentOptions, clock: Clock): RouteEntry[] {
+  const profiler = createProfiler(clock);
+  const entries: RouteEntry[] = [
+    ['/debug/pprof', () => ({ code: 302, headers: { Location: '/debug/pprof/' }, body: '' })],
+    ['/debug/pprof/', () => profilingIndex],
+    ['/debug/pprof/heap', () => profiler.heapSnapshot()],
+    ['/debug/pprof/profile', ({ query }, signal) => profiler.cpuProfile(profileSeconds(query.get('seconds')), signal)],
+  ];
+  if (setVerbosity !== undefined) {
+    entries.push(['/debug/flags/v', (request) => verbosityPage(setVerbosity, request)]);
+  }
+  return entries;
+}
+
+async function verbosityPage(setVerbosity: (value: string) => string, request: RouteRequest): Promise<Answer> {
+  if (request.method !== 'PUT') return textAnswer(406, 'unsupported http method\n');
+  const value = await request.body();
+  try {
+    return textAnswer(200, `${setVerbosity(value)}\n`);
+  } catch (error) {
+    return textAnswer(400, `${error instanceof Error ? error.message : String(error)}\n`);
+  }
+}
+
+function configzPage(config: Readonly<Record<string, unknown>>): Answer {
+  return {
+    code: 200,
+    headers: { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' },
+    body: JSON.stringify(config),
+  };
+}
+
+async function metricsPage(source: MetricsSource): Promise<Answer> {
+  const body = await source.metrics();
+  return { code: 200, headers: { 'Content-Type': source.contentType }, body };
+}
+
+function healthPage(
+  { path, checks, logger }: { readonly path: HealthPath; readonly checks: HealthChecks; readonly logger: Logger },
+  { query }: RouteRequest,
+): Answer {
+  const report = checks.run(path, query.getAll('exclude'));
+  if (!report.healthy) {
+    logger.warn({ path, failed: report.failed }, 'health check failed');
+    return textAnswer(500, report.text);
+  }
+  return textAnswer(200, query.has('verbose') ? report.text : 'ok');
+}
+
+/** `/healthz/<name>` and the like: unlike the page of all checks, it tells the reason. */
+function singleCheckPage(content: ContentOptions, path: string): Answer {
+  const [, first, name, ...rest] = path.split('/');
+  const healthPath = healthPaths.find((known) => known === first);
+  if (healthPath === undefined || name === undefined || rest.length > 0) return notFound;
+  const check = content.health[healthPath].get(name);
+  if (check === undefined) return notFound;
+  const problem = check.check();
+  return problem === undefined ? textAnswer(200, 'ok') : textAnswer(500, `internal server error: ${problem}\n`);
+}

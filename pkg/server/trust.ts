@@ -1,0 +1,113 @@
+import { ConfigMaps, objectKey } from '../api/index.ts';
+import { isNotFound } from '../client/index.ts';
+import type { Client } from '../client/index.ts';
+import type { Logger } from '../log/index.ts';
+import type { Trust } from './authentication.ts';
+import { parseBundle } from './client-certificate.ts';
+import type { CertificatePool } from './client-certificate.ts';
+import { ServingError } from './options.ts';
+import type { AuthenticationOptions } from './options.ts';
+import { publishedAuthentication } from './request-header.ts';
+import type { PublishedAuthentication } from './request-header.ts';
+import { messageOf, readFlagFile } from './serving-certificates.ts';
+
+/** Where the authorities of clients come from. */
+export interface TrustSource {
+  /** Whether clients are asked for a certificate at all. */
+  readonly wantsCertificates: boolean;
+  /** Reads the files anew, and joins them with what was last looked up. */
+  readFiles(): Promise<Trust>;
+  /** Asks the cluster anew; does nothing when the flags say all. */
+  lookUp(signal: AbortSignal): Promise<void>;
+}
+
+const publishedKey = objectKey('kube-system', 'extension-apiserver-authentication');
+const clientCaFlag = '--client-ca-file';
+const proxyCaFlag = '--requestheader-client-ca-file';
+
+export function createTrustSource(options: AuthenticationOptions, logger: Logger): TrustSource {
+  const { client, clientCaFile, requestHeader } = options;
+  const canLookUp = client !== undefined && !options.skipLookup;
+  const needsLookUp = clientCaFile === '' || requestHeader.clientCaFile === '';
+  let published: PublishedAuthentication | undefined;
+  if (needsLookUp && client === undefined && !options.skipLookup) {
+    logger.warn({}, 'no client for authentication: authorities of clients are not looked up in the cluster');
+  }
+
+  return {
+    wantsCertificates: clientCaFile !== '' || requestHeader.clientCaFile !== '' || canLookUp,
+    async readFiles() {
+      return {
+        users: clientCaFile === '' ? poolOf(published?.['client-ca-file']) : await readPool(clientCaFlag, clientCaFile),
+        proxies: await selectProxies(options, published),
+      };
+    },
+    async lookUp(signal) {
+      if (!canLookUp || !needsLookUp) return;
+      published = await readPublished(client, signal);
+    },
+  };
+}
+
+/** Fails the start, if the flags ask for that, when what the cluster publishes cannot be read. */
+export async function lookUpAtStart(
+  source: TrustSource,
+  { options, logger }: { readonly options: AuthenticationOptions; readonly logger: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await source.lookUp(signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // Without proxies' authorities a server beside the API server is of no use; without users' it still takes tokens.
+    const isFatal = options.requestHeader.clientCaFile === '' && !options.tolerateLookupFailure;
+    if (isFatal) {
+      const problem = `cannot look up the authorities of clients in the cluster: ${messageOf(error)}`;
+      throw new ServingError('--authentication-kubeconfig', problem, { cause: error });
+    }
+    logger.warn({ err: error }, 'cannot look up the authorities of clients: continuing without');
+  }
+}
+
+async function selectProxies(
+  { requestHeader }: AuthenticationOptions,
+  published: PublishedAuthentication | undefined,
+): Promise<Trust['proxies']> {
+  if (requestHeader.clientCaFile !== '') {
+    return { ...requestHeader, authorities: await readPool(proxyCaFlag, requestHeader.clientCaFile) };
+  }
+  const authorities = poolOf(published?.['requestheader-client-ca-file']);
+  if (published === undefined || authorities === undefined) return undefined;
+  return {
+    authorities,
+    allowedNames: published['requestheader-allowed-names'],
+    usernameHeaders: published['requestheader-username-headers'],
+    uidHeaders: published['requestheader-uid-headers'],
+    groupHeaders: published['requestheader-group-headers'],
+    extraHeaderPrefixes: published['requestheader-extra-headers-prefix'],
+  };
+}
+
+async function readPool(flag: string, file: string): Promise<CertificatePool> {
+  const pem = await readFlagFile(flag, file);
+  try {
+    return parseBundle(pem);
+  } catch (error) {
+    throw new ServingError(flag, `cannot use ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function poolOf(pem: string | undefined): CertificatePool | undefined {
+  return pem === undefined || pem === '' ? undefined : parseBundle(pem);
+}
+
+/** Undefined when there is no such configmap: some clusters have no front proxy and publish nothing. */
+async function readPublished(client: Client, signal: AbortSignal): Promise<PublishedAuthentication | undefined> {
+  try {
+    const { data } = await client.get(ConfigMaps, publishedKey, signal);
+    return publishedAuthentication.parse(data ?? {});
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
