@@ -24,19 +24,7 @@ export interface LabelledMetric<L extends string, M> {
   clear(): void;
 }
 
-export class Counter {
-  #value = 0;
-
-  get value(): number {
-    return this.#value;
-  }
-
-  inc(by = 1): void {
-    this.#value += by;
-  }
-}
-
-export class Gauge {
+class Scalar {
   #value = 0;
   #read: (() => number) | undefined;
 
@@ -44,21 +32,30 @@ export class Gauge {
     return this.#read === undefined ? this.#value : this.#read();
   }
 
-  set(value: number): void {
-    this.#value = value;
-  }
-
   inc(by = 1): void {
     this.#value += by;
-  }
-
-  dec(by = 1): void {
-    this.#value -= by;
   }
 
   /** From now on, asks for the value when scraped instead of being told of every change. */
   readFrom(read: () => number): void {
     this.#read = read;
+  }
+
+  protected assign(value: number): void {
+    this.#value = value;
+  }
+}
+
+/** Only ever grows, but for a restart of the process. */
+export class Counter extends Scalar {}
+
+export class Gauge extends Scalar {
+  set(value: number): void {
+    this.assign(value);
+  }
+
+  dec(by = 1): void {
+    this.inc(-by);
   }
 }
 

@@ -1,5 +1,23 @@
-export { createMetricsRegistry, MetricConflictError } from './registry.ts';
-export type { MetricsRegistry } from './registry.ts';
 export { defaultBuckets, exponentialBuckets, linearBuckets } from './buckets.ts';
+export {
+  createControllerMetrics,
+  createLeaderElectionMetrics,
+  createReconcileMetrics,
+  recordBuildInfo,
+  recordFeatures,
+} from './component.ts';
+export type {
+  BuildInfo,
+  ControllerMetrics,
+  FeatureState,
+  LeaderElectionMetrics,
+  ReconcileMetrics,
+  ReconcileOutcome,
+} from './component.ts';
 export { defineCounter, defineGauge, defineHistogram } from './families.ts';
 export type { Counter, Gauge, Histogram, HistogramSpec, LabelledMetric, MetricSpec } from './families.ts';
+export { defineProcessMetrics, defineRuntimeMetrics, runEventLoopLagMeter } from './process.ts';
+export { createMetricsRegistry, MetricConflictError } from './registry.ts';
+export type { MetricsRegistry } from './registry.ts';
+export { createExecPluginMetrics, createRestClientMetrics, createTransportMetrics } from './rest-client.ts';
+export type { ExecPluginMetrics, RestClientMetrics, TransportMetrics } from './rest-client.ts';
