@@ -70,19 +70,22 @@ export const initialState: ReflectorState = {
 
 /** Where to go on after an attempt, and how long to wait before. No sequence of outcomes leads to a tight loop. */
 export function planNext(state: ReflectorState, attempt: Attempt): Step {
-  const listing = planListing(state, attempt.outcome);
+  const listing = planListing(state, attempt);
   return pace({ ...state, ...listing, position: planPosition(state, listing, attempt.outcome) }, attempt);
 }
 
 function planListing(
   { position, streamRefused, unfinishedStreams }: ReflectorState,
-  outcome: Outcome,
+  { outcome, lastedMs }: Attempt,
 ): Pick<ReflectorState, 'streamRefused' | 'unfinishedStreams'> {
   if (outcome.resourceVersion !== undefined) return { streamRefused, unfinishedStreams: 0 };
   if (position.at !== 'unknown' || position.list !== 'stream') return { streamRefused, unfinishedStreams };
+  const failure = outcome.type === 'failed' ? outcome.failure : undefined;
+  // A server that is not there says nothing about streams. One that stays silent may not know them.
+  const neverBegan = failure === 'unavailable' && lastedMs < shortMs;
   return {
-    streamRefused: streamRefused || (outcome.type === 'failed' && outcome.failure === 'refused'),
-    unfinishedStreams: unfinishedStreams + 1,
+    streamRefused: streamRefused || failure === 'refused',
+    unfinishedStreams: neverBegan ? unfinishedStreams : unfinishedStreams + 1,
   };
 }
 

@@ -28,8 +28,11 @@ export interface Sink<T extends KubeObject> {
   replace(relist: Relist<T>): void;
 }
 
+/** All that an informer needs of a client. */
+export type ListWatchClient = Pick<Client, 'list' | 'watchBatches'>;
+
 export interface ReflectorOptions<T extends KubeObject> {
-  readonly client: Client;
+  readonly client: ListWatchClient;
   readonly kind: Kind<T>;
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   /** Applied to every object before it is kept anywhere. */

@@ -1,6 +1,6 @@
 import { resourceName } from '../pkg/api/index.ts';
 import type { Kind, KubeObject } from '../pkg/api/index.ts';
-import type { Client, ListOptions } from '../pkg/client/index.ts';
+import type { ListOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
 import type { Clock } from '../pkg/time/index.ts';
 import { DeltaFifo } from './delta-fifo.ts';
@@ -10,6 +10,7 @@ import { Latch } from './latch.ts';
 import type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
 import { Processor } from './processor.ts';
 import { runReflector } from './reflector.ts';
+import type { ListWatchClient } from './reflector.ts';
 import { Turns } from './turns.ts';
 
 /** What may differ from kind to kind. */
@@ -28,7 +29,7 @@ export interface InformerSettings<T extends KubeObject> extends Pick<
 
 /** What all informers of a process share. */
 export interface InformerDependencies {
-  readonly client: Client;
+  readonly client: ListWatchClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: InformerMetricsSource | undefined;
