@@ -1,0 +1,35 @@
+import { allFlags, isBoolean } from './flags/index.ts';
+
+const shorthands: Readonly<Record<string, string>> = { h: 'help', v: 'v' };
+
+/**
+ * Brings arguments into the one form `--flag=value`, by the rules of Go's pflag: underscores in names are dashes, a
+ * boolean takes a value only behind `=`, any other flag takes the next argument whatever that looks like.
+ */
+export function normalizeArguments(argv: readonly string[]): string[] {
+  const result: string[] = [];
+  const rest = [...argv];
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    if (argument === '--') return [...result, argument, ...rest];
+    const { name, value } = splitFlag(argument);
+    const type = name === 'help' ? 'bool' : name === undefined ? undefined : allFlags.get(name)?.type;
+    if (name === undefined) result.push(argument);
+    else if (value !== undefined) result.push(`--${name}=${value}`);
+    else if (type === undefined) result.push(`--${name}`);
+    else if (isBoolean(type)) result.push(`--${name}=true`);
+    else {
+      const next = rest.shift();
+      result.push(next === undefined ? `--${name}` : `--${name}=${next}`);
+    }
+  }
+  return result;
+}
+
+function splitFlag(argument: string): { readonly name?: string; readonly value?: string | undefined } {
+  const long = /^--([^=]+)(?:=(.*))?$/s.exec(argument);
+  if (long?.[1] !== undefined) return { name: long[1].replaceAll('_', '-'), value: long[2] };
+  const short = /^-(\w)(?:=?(.+))?$/s.exec(argument);
+  const name = short?.[1] === undefined ? undefined : shorthands[short[1]];
+  if (name === undefined) return {};
+  return name === 'help' && short?.[2] !== undefined ? {} : { name, value: short?.[2] };
+}

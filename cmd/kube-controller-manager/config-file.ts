@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises';
+
+import { z } from 'zod';
+
+import { exitCodes, StartupError } from './exit-codes.ts';
+import { allFlags, FlagError, isRepeatable, parseFlag, type Flag, type FlagType } from './flags/index.ts';
+
+export const configApiVersion = 'kubecontrollermanager.config.k8s.io/v1alpha1';
+export const configKind = 'KubeControllerManagerConfiguration';
+
+/** The flags that a file sets, as if they stood on the command line. Throws when a field is unknown or wrong. */
+export async function readConfigFile(path: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const [text, { parse }] = await Promise.all([
+    readFile(path, 'utf8').catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new StartupError(exitCodes.environment, `--config: cannot read the file: ${why}`, { cause: error });
+    }),
+    import('yaml'), // only who gives a file pays for the parser
+  ]);
+  try {
+    return parseConfig(parse(text));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(exitCodes.usage, `--config ${path}: ${why.split('\n', 1)[0] ?? ''}`, { cause: error });
+  }
+}
+
+/** Throws an error whose message starts with the path of the field. */
+export function parseConfig(content: unknown): ReadonlyMap<string, readonly string[]> {
+  const result = configSchema().safeParse(content ?? {});
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    const path = issue?.path.join('.') ?? '';
+    throw new ConfigError(path === '' ? (issue?.message ?? '') : `${path}: ${issue?.message ?? ''}`);
+  }
+  const given = new Map<string, readonly string[]>();
+  for (const [name, { config }] of allFlags) {
+    if (config === '') continue;
+    const value = valueAt(result.data, config.split('.'));
+    if (value !== undefined) given.set(name, occurrencesOf(value));
+  }
+  return given;
+}
+
+class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly reason = 'BadConfig';
+}
+
+interface SchemaTree {
+  [field: string]: SchemaTree | z.ZodType;
+}
+
+function configSchema(): z.ZodType {
+  const root: SchemaTree = {
+    apiVersion: z.literal(configApiVersion).optional(),
+    kind: z.literal(configKind).optional(),
+  };
+  for (const [name, flag] of allFlags) {
+    if (flag.config !== '') setAt(root, flag.config.split('.'), fieldSchema(name, flag));
+  }
+  return objectSchema(root);
+}
+
+function objectSchema(tree: SchemaTree): z.ZodType {
+  const fields = Object.entries(tree).map(([name, value]): [string, z.ZodType] => [
+    name,
+    value instanceof z.ZodType ? value : objectSchema(value),
+  ]);
+  return z.strictObject(Object.fromEntries(fields)).optional();
+}
+
+function setAt(tree: SchemaTree, path: readonly string[], schema: z.ZodType): void {
+  const [field = '', ...rest] = path;
+  if (rest.length === 0) {
+    tree[field] = schema;
+    return;
+  }
+  const child = tree[field];
+  const branch = child === undefined || child instanceof z.ZodType ? {} : child;
+  tree[field] = branch;
+  setAt(branch, rest, schema);
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  const [field, ...rest] = path;
+  if (field === undefined) return value;
+  return typeof value === 'object' && value !== null && field in value
+    ? valueAt(Object.entries(value).find(([name]) => name === field)?.[1], rest)
+    : undefined;
+}
+
+/** YAML has types of its own, so a number where a duration belongs is an error rather than a guess. */
+function fieldSchema(name: string, { type }: Flag): z.ZodType {
+  const yaml = yamlSchema(type);
+  const checked = yaml.superRefine((value, context) => {
+    try {
+      parseFlag(name, type, occurrencesOf(value));
+    } catch (error) {
+      if (!(error instanceof FlagError)) throw error;
+      context.addIssue(error.message);
+    }
+  });
+  return checked.optional();
+}
+
+function yamlSchema(type: FlagType): z.ZodType {
+  switch (type) {
+    case 'bool':
+      return z.boolean();
+    case 'int':
+    case 'int32':
+    case 'float':
+    case 'float32':
+    case 'Level':
+      return z.number();
+    case 'quantity':
+      return z.union([z.string(), z.number()]);
+    case 'int32Slice':
+      return z.array(z.number());
+    case 'stringToString':
+      return z.record(z.string(), z.string());
+    case 'colonSeparatedMultimapStringString':
+      return z.union([z.record(z.string(), z.boolean()), z.array(z.string())]);
+    default:
+      return isRepeatable(type) ? z.array(z.string()) : z.string();
+  }
+}
+
+function occurrencesOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String);
+  if (typeof value !== 'object' || value === null) return [String(value)];
+  return Object.entries(value).map(([key, each]) => `${key}=${String(each)}`);
+}

@@ -1,0 +1,44 @@
+import { formatDuration } from '../../pkg/time/index.ts';
+import { configApiVersion, configKind } from './config-file.ts';
+import { allFlags, formatValue, isRepeatable } from './flags/index.ts';
+
+/** The name under which the Go binary publishes its configuration. */
+export const configzName = 'kubecontrollermanager.config.k8s.io';
+
+type Section = { [field: string]: unknown };
+
+/** Every setting by its path in a configuration file. Durations as text: what is served here can be read back. */
+export function describeConfig(values: ReadonlyMap<string, unknown>): Readonly<Record<string, unknown>> {
+  const root: Section = { kind: configKind, apiVersion: configApiVersion };
+  for (const [name, { config, type }] of allFlags) {
+    if (config === '') continue;
+    const value = values.get(name);
+    const path = config.split('.');
+    const field = path.pop() ?? '';
+    let section = root;
+    for (const part of path) section = subsection(section, part);
+    section[field] = type === 'duration' && typeof value === 'number' ? formatDuration(value) : value;
+  }
+  return root;
+}
+
+function subsection(section: Section, name: string): Section {
+  const existing = section[name];
+  if (isSection(existing)) return existing;
+  const created: Section = {};
+  section[name] = created;
+  return created;
+}
+
+function isSection(value: unknown): value is Section {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Every flag and its value, for /flagz. Files are named, never shown. */
+export function describeFlags(values: ReadonlyMap<string, unknown>): Readonly<Record<string, string>> {
+  const flags = [...allFlags].map(([name, { type }]) => {
+    const value = values.get(name);
+    return [name, value === undefined && isRepeatable(type) ? '[]' : formatValue(type, value ?? '')];
+  });
+  return Object.fromEntries(flags);
+}

@@ -1,0 +1,187 @@
+import { isIP } from 'node:net';
+
+import { z } from 'zod';
+
+import { formatDuration, parseDuration } from '../../../pkg/time/index.ts';
+
+/** One flag as the Go binary has it: the same name, type and default, so that its command lines stay valid here. */
+export interface Flag<T extends FlagType = FlagType> {
+  readonly type: T;
+  /** The default in flag syntax; empty is the zero value. */
+  readonly initial: string;
+  /** Where the value stands in a configuration file and in /configz. */
+  readonly config: string;
+  readonly help: string;
+}
+
+export type FlagType = keyof typeof codecs;
+
+export type FlagTable = Readonly<Record<string, Flag>>;
+
+export type FlagValue<T extends FlagType> = z.output<(typeof codecs)[T]>;
+
+/** The parsed values of a table, by flag name. Durations are milliseconds. */
+export type ValuesOf<Table extends FlagTable> = { readonly [Name in keyof Table]: FlagValue<Table[Name]['type']> };
+
+export function flag<T extends FlagType>(type: T, initial: string, config: string, help: string): Flag<T> {
+  return { type, initial, config, help };
+}
+
+function text<T>(parse: (value: string) => T): z.ZodType<T, string> {
+  return z.string().transform((value, context) => {
+    try {
+      return parse(value);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : String(error));
+      return z.NEVER;
+    }
+  });
+}
+
+const trueWords = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+const falseWords = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
+
+function parseBoolean(value: string): boolean {
+  if (trueWords.has(value)) return true;
+  if (falseWords.has(value)) return false;
+  throw new Error('must be true or false');
+}
+
+function integerBetween(min: number, max: number): (value: string) => number {
+  return (value) => {
+    if (!/^[+-]?(\d+|0x[\da-f]+)$/i.test(value)) throw new Error('must be a whole number');
+    const parsed = Number(value.replace(/^[+-]/, '')) * (value.startsWith('-') ? -1 : 1);
+    if (parsed < min || parsed > max) throw new Error(`must be between ${min} and ${max}`);
+    return parsed;
+  };
+}
+
+const int32 = integerBetween(-(2 ** 31), 2 ** 31 - 1);
+
+function parseFloatStrictly(value: string): number {
+  const parsed = Number(value);
+  if (value.trim() === '' || !Number.isFinite(parsed)) throw new Error('must be a number');
+  return parsed;
+}
+
+/** Comma-separated; an entry in double quotes may hold commas. */
+export function splitList(value: string): string[] {
+  if (value === '') return [];
+  const entries = value.match(/(?:"[^"]*"|[^,])+|(?<=,)(?=,)|^(?=,)|(?<=,)$/g) ?? [];
+  return entries.map((entry) => entry.replaceAll('"', ''));
+}
+
+function parsePairs(value: string): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (const pair of splitList(value)) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new Error(`"${pair}" is not of the form key=value`);
+    pairs[pair.slice(0, at)] = pair.slice(at + 1);
+  }
+  return pairs;
+}
+
+const quantityUnits: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  K: 1e3,
+  M: 1e6,
+  G: 1e9,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+};
+
+function parseQuantity(value: string): number {
+  const [, digits, unit] = /^(\d+)(\w*)$/.exec(value) ?? [];
+  const factor = unit === undefined ? undefined : quantityUnits[unit];
+  if (digits === undefined || factor === undefined) throw new Error('must be a size such as 512, 1K or 2Ki');
+  return Number(digits) * factor;
+}
+
+function checkCertificatePair(value: string): string {
+  const [files = '', ...rest] = value.split(':');
+  const [certFile, keyFile, ...more] = files.split(',');
+  if (!certFile || !keyFile || more.length > 0 || rest.length > 1) {
+    throw new Error('must be certfile,keyfile, optionally followed by :name,name');
+  }
+  return value;
+}
+
+function parseAddress(value: string): string {
+  if (isIP(value) === 0) throw new Error('must be an IP address');
+  return value;
+}
+
+/** How the text of a flag becomes its value, by the type's name in the Go binary's help. */
+export const codecs = {
+  bool: text(parseBoolean),
+  string: z.string(),
+  int: text(integerBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+  int32: text(int32),
+  float: text(parseFloatStrictly),
+  float32: text(parseFloatStrictly),
+  duration: text((value) => (value === '' ? 0 : parseDuration(value))),
+  ip: text(parseAddress),
+  quantity: text((value) => (value === '' ? 0 : parseQuantity(value))),
+  Level: text(int32),
+  'version[=true]': z.string(),
+  'pattern=N,...': z.string(),
+  strings: text(splitList),
+  int32Slice: text((value) => splitList(value).map(int32)),
+  stringToString: text(parsePairs),
+  colonSeparatedMultimapStringString: text(splitList),
+  namedCertKey: text((value) => (value === '' ? [] : [checkCertificatePair(value)])),
+} satisfies Record<string, z.ZodType<unknown, string>>;
+
+const zeroes: Partial<Record<FlagType, string>> = { bool: 'false', int: '0', int32: '0', float: '0', Level: '0' };
+
+const repeatable: ReadonlySet<FlagType> = new Set([
+  'strings',
+  'int32Slice',
+  'stringToString',
+  'colonSeparatedMultimapStringString',
+  'namedCertKey',
+]);
+
+/** Types whose every occurrence adds to the value; of the others, the last one counts. */
+export function isRepeatable(type: FlagType): boolean {
+  return repeatable.has(type);
+}
+
+/** Types that may stand without a value. */
+export function isBoolean(type: FlagType): boolean {
+  return type === 'bool' || type === 'version[=true]';
+}
+
+export class FlagError extends Error {
+  override readonly name = 'FlagError';
+  readonly reason = 'BadFlag';
+}
+
+/** The value of a flag from all its occurrences. Throws a `FlagError` that names the flag. */
+export function parseFlag<T extends FlagType>(name: string, type: T, occurrences: readonly string[]): FlagValue<T> {
+  const values = occurrences.map((occurrence) => {
+    const result = codecs[type].safeParse(occurrence);
+    if (result.success) return result.data;
+    const why = result.error.issues[0]?.message ?? 'not valid';
+    throw new FlagError(`invalid argument "${occurrence}" for "--${name}" flag: ${why}`);
+  });
+  const last = values.at(-1) ?? codecs[type].parse(zeroes[type] ?? '');
+  if (!isRepeatable(type)) return last as FlagValue<T>; // each was parsed by the codec of T
+  const merged = Array.isArray(last) ? values.flat() : Object.assign({}, ...values);
+  return merged as FlagValue<T>; // likewise
+}
+
+/** The default of a flag as its value. */
+export function initialValue<T extends FlagType>(name: string, { type, initial }: Flag<T>): FlagValue<T> {
+  return parseFlag(name, type, initial === '' ? [] : [initial]);
+}
+
+/** A value in flag syntax, for /flagz, /configz and messages. */
+export function formatValue(type: FlagType, value: unknown): string {
+  if (type === 'duration' && typeof value === 'number') return formatDuration(value);
+  if (type === 'stringToString') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.join(',')}]`;
+  return String(value);
+}

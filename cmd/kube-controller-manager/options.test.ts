@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { defineController } from '../../pkg/controller/index.ts';
+import { parseCommandLine } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { controllerOptions, resolveOptions, type Options } from './options.ts';
+
+const jobs = defineController({
+  name: 'job-controller',
+  aliases: ['job'],
+  options: z.strictObject({ 'concurrent-job-syncs': z.number().int().min(1).default(5) }),
+  create: () => ({ name: 'job-controller', run: async () => {} }),
+});
+
+function resolve(...argv: string[]): Options {
+  const line = parseCommandLine(argv, []);
+  if (line.kind !== 'run') throw new Error('expected a run');
+  return resolveOptions(line.given, [jobs]);
+}
+
+/** What kubeadm 1.36 writes into its manifest for a cluster with a pod network. */
+export const kubeadmFlags = [
+  '--allocate-node-cidrs=true',
+  '--authentication-kubeconfig=/etc/kubernetes/controller-manager.conf',
+  '--authorization-kubeconfig=/etc/kubernetes/controller-manager.conf',
+  '--bind-address=127.0.0.1',
+  '--client-ca-file=/etc/kubernetes/pki/ca.crt',
+  '--cluster-cidr=10.244.0.0/16',
+  '--cluster-name=kubernetes',
+  '--cluster-signing-cert-file=/etc/kubernetes/pki/ca.crt',
+  '--cluster-signing-key-file=/etc/kubernetes/pki/ca.key',
+  '--controllers=*,bootstrapsigner,tokencleaner',
+  '--kubeconfig=/etc/kubernetes/controller-manager.conf',
+  '--leader-elect=true',
+  '--requestheader-client-ca-file=/etc/kubernetes/pki/front-proxy-ca.crt',
+  '--root-ca-file=/etc/kubernetes/pki/ca.crt',
+  '--service-account-private-key-file=/etc/kubernetes/pki/sa.key',
+  '--service-cluster-ip-range=10.96.0.0/12',
+  '--use-service-account-credentials=true',
+];
+
+describe('resolveOptions', () => {
+  test("takes kubeadm's command line and says what it does not do", () => {
+    const { flags, notes } = resolve(...kubeadmFlags);
+    expect(flags['use-service-account-credentials']).toBe(true);
+    expect(flags.controllers).toEqual(['*', 'bootstrapsigner', 'tokencleaner']);
+    expect(notes.join('\n')).toContain('--allocate-node-cidrs: node-ipam-controller is not part of this build');
+    expect(notes.join('\n')).toContain('bootstrap-signer-controller');
+  });
+
+  test('is silent about flags that are at their default', () => {
+    expect(resolve('--cluster-name=kubernetes', '--controllers=job').notes).toEqual([
+      expect.stringContaining('serviceaccount-token-controller'),
+    ]);
+  });
+
+  test('hands a controller the options that were set, as values', () => {
+    expect(controllerOptions(jobs, resolve('--concurrent-job-syncs=7'))).toEqual({ 'concurrent-job-syncs': 7 });
+    expect(controllerOptions(jobs, resolve())).toEqual({});
+  });
+
+  test('lease durations need not agree when there is no election', () => {
+    const { flags } = resolve('--leader-elect=false', '--leader-elect-lease-duration=1s');
+    expect(flags['leader-elect']).toBe(false);
+  });
+});
+
+const refused = [
+  { argv: ['--leader-elect-lease-duration=soon'], names: '--leader-elect-lease-duration' },
+  { argv: ['--leader-elect-lease-duration=5s'], names: '--leader-elect-lease-duration' },
+  { argv: ['--leader-elect-renew-deadline=1s'], names: '--leader-elect-renew-deadline' },
+  { argv: ['--leader-elect-resource-lock=configmaps'], names: '--leader-elect-resource-lock' },
+  { argv: ['--leader-elect-resource-name='], names: '--leader-elect-resource-name' },
+  { argv: ['--enable-leader-migration'], names: '--enable-leader-migration' },
+  { argv: ['--secure-port=70000'], names: '--secure-port' },
+  { argv: ['--bind-address=localhost'], names: '--bind-address' },
+  { argv: ['--concurrent-job-syncs=many'], names: '--concurrent-job-syncs' },
+  { argv: ['--logging-format=xml'], names: '--logging-format' },
+  { argv: ['--cloud-provider=aws'], names: '--cloud-provider' },
+  { argv: ['--cidr-allocator-type=CloudAllocator'], names: '--cidr-allocator-type' },
+  { argv: ['--emulated-version=1.35'], names: '--emulated-version' },
+  { argv: ['--kube-api-burst=-1'], names: '--kube-api-burst' },
+  { argv: ['--tls-cert-file=a.crt'], names: '--tls-private-key-file' },
+  { argv: ['--controllers=nope'], names: '--controllers' },
+  { argv: ['--feature-gates=Nope=true'], names: '--feature-gates' },
+];
+
+describe('resolveOptions refuses', () => {
+  for (const { argv, names } of refused) {
+    test(`${argv.join(' ')}, naming the flag`, () => {
+      expect(() => resolve(...argv)).toThrow(names);
+      expect(() => resolve(...argv)).toThrow(expect.objectContaining({ exitCode: exitCodes.usage }));
+    });
+  }
+});

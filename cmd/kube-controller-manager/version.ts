@@ -1,0 +1,28 @@
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** The Kubernetes release whose flags, metrics and behaviour this process has. */
+export const kubernetesVersion = '1.36.4';
+
+export const ownVersion = packageJson.version;
+
+export interface VersionInfo {
+  readonly major: string;
+  readonly minor: string;
+  readonly gitVersion: string;
+  readonly implementation: string;
+  readonly runtime: string;
+  readonly platform: string;
+}
+
+/** `reported` stands in for the version of the release, as `--version=vX.Y.Z` asks. */
+export function versionInfo(reported = `v${kubernetesVersion}`): VersionInfo {
+  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(reported) ?? [];
+  return {
+    major,
+    minor,
+    gitVersion: reported,
+    implementation: `typescript ${ownVersion}`,
+    runtime: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch}`,
+  };
+}

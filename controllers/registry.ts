@@ -1,0 +1,26 @@
+import type { ControllerDescriptor } from '../pkg/controller/index.ts';
+
+/** Every controller of the process. A new one is a folder beside this file and a line in this list. */
+export const controllers: readonly ControllerDescriptor[] = register([]);
+
+/** Refuses lists in which a name or alias stands for two controllers: `--controllers` could not tell them apart. */
+export function register(descriptors: readonly ControllerDescriptor[]): readonly ControllerDescriptor[] {
+  const owners = new Map<string, string>();
+  for (const { name, aliases } of descriptors) {
+    for (const id of [name, ...aliases]) {
+      const owner = owners.get(id);
+      if (owner !== undefined) throw new DuplicateControllerError(id, owner, name);
+      owners.set(id, name);
+    }
+  }
+  return descriptors;
+}
+
+export class DuplicateControllerError extends Error {
+  override readonly name = 'DuplicateControllerError';
+  readonly reason = 'DuplicateController';
+
+  constructor(id: string, first: string, second: string) {
+    super(`"${id}" stands for both ${first} and ${second}`);
+  }
+}
