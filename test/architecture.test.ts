@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findViolations, readImports } from './architecture.ts';
+
+const root = join(import.meta.dirname, '..');
+
+test('every import of the project points the right way', async () => {
+  const sources = new Map<string, string>();
+  for await (const path of glob('{cmd,pkg,controllers,informers,workqueue,test,scripts}/**/*.ts', { cwd: root })) {
+    sources.set(path, readFileSync(join(root, path), 'utf8'));
+  }
+  expect(sources.size).toBeGreaterThan(50);
+  expect(findViolations(sources)).toEqual([]);
+});
+
+/** Two modules, the first importing the second; every folder has its index. */
+function judge(path: string, statement: string): string[] {
+  const folders = ['pkg/api', 'pkg/client', 'pkg/controller', 'pkg/server', 'pkg/time', 'informers', 'workqueue'];
+  const indexes = [...folders, 'controllers/job', 'cmd/x', 'test/cluster'].map((folder) => `${folder}/index.ts`);
+  return findViolations(new Map([...indexes.map((index) => [index, ''] as const), [path, statement]]));
+}
+
+const allowed = [
+  { path: 'cmd/x/run.ts', statement: "import { registry } from '../../controllers/registry.ts';" },
+  { path: 'cmd/x/run.ts', statement: "import { serve } from '../../pkg/server/index.ts';" },
+  { path: 'cmd/x/command.ts', statement: "import { Command } from 'commander';" },
+  { path: 'controllers/registry.ts', statement: "import { job } from './job/index.ts';" },
+  { path: 'controllers/job/sync.ts', statement: "import { a,\n  b } from '../../pkg/controller/index.ts';" },
+  { path: 'controllers/job/sync.ts', statement: "import { rule } from './rule.ts';" },
+  { path: 'controllers/job/index.ts', statement: "import { z } from 'zod';" },
+  { path: 'pkg/api/objects.ts', statement: "import type { V1Pod } from '@kubernetes/client-node';" },
+  { path: 'pkg/api/objects.test.ts', statement: "import { FakeClock } from '../../test/support/fake-clock.ts';" },
+  { path: 'pkg/time/clock.ts', statement: "import { setTimeout } from 'node:timers/promises';" },
+  { path: 'test/suites/a.test.ts', statement: "import { startCluster } from '../cluster/index.ts';" },
+];
+
+const forbidden = [
+  { path: 'pkg/api/a.ts', statement: "import { b } from '../client/index.ts';", complaint: 'may not use pkg/client' },
+  { path: 'pkg/api/a.ts', statement: "export * from '../client/index.ts';", complaint: 'may not use pkg/client' },
+  { path: 'pkg/api/a.ts', statement: "import type { B } from '../client/index.ts';", complaint: 'may not use' },
+  { path: 'pkg/api/a.ts', statement: "const b = await import('../client/index.ts');", complaint: 'may not use' },
+  { path: 'pkg/api/a.test.ts', statement: "import { b } from '../client/index.ts';", complaint: 'may not use' },
+  { path: 'workqueue/a.ts', statement: "import { b } from '../pkg/api/index.ts';", complaint: 'may not use pkg/api' },
+  {
+    path: 'informers/a.ts',
+    statement: "import { b } from '../workqueue/index.ts';",
+    complaint: 'may not use workqueue',
+  },
+  {
+    path: 'controllers/a/a.ts',
+    statement: "import { b } from '../job/index.ts';",
+    complaint: 'may not use controllers/job',
+  },
+  { path: 'controllers/a/a.ts', statement: "import { b } from '../../pkg/server/index.ts';", complaint: 'pkg/server' },
+  { path: 'pkg/time/a.ts', statement: "import { b } from '../../test/support/b.ts';", complaint: 'may not use test' },
+  { path: 'pkg/new/a.ts', statement: "import { b } from '../time/index.ts';", complaint: 'has no place in the rules' },
+  {
+    path: 'informers/a.ts',
+    statement: "import { b } from '../pkg/client/b.ts';",
+    complaint: 'past pkg/client/index.ts',
+  },
+  { path: 'test/suites/a.test.ts', statement: "import { b } from '../cluster/b.ts';", complaint: 'past test/cluster' },
+  {
+    path: 'cmd/x/a.ts',
+    statement: "import { b } from '../../pkg/client/deep/b.ts';",
+    complaint: 'past pkg/client/index',
+  },
+  { path: 'informers/a.ts', statement: "import { b } from '../pkg/log/b.ts';", complaint: 'past pkg/log/index.ts' },
+  { path: 'informers/a.ts', statement: "import pino from 'pino';", complaint: 'the package pino' },
+  { path: 'informers/a.ts', statement: "import 'prom-client/lib/x.js';", complaint: 'the package prom-client' },
+  { path: 'pkg/time/a.ts', statement: "import { b } from 'left-pad';", complaint: 'the package left-pad' },
+  { path: 'pkg/api/a.ts', statement: "import { V1Pod } from '@kubernetes/client-node';", complaint: 'more than types' },
+];
+
+describe('findViolations', () => {
+  for (const { path, statement } of allowed) {
+    test(`allows ${path}: ${statement}`, () => expect(judge(path, statement)).toEqual([]));
+  }
+  for (const { path, statement, complaint } of forbidden) {
+    test(`forbids ${path}: ${statement}`, () =>
+      expect(judge(path, statement)).toEqual([expect.stringContaining(complaint)]));
+  }
+});
+
+describe('readImports', () => {
+  test('reads neither strings nor comments as imports', () => {
+    const text =
+      "const a = 'x';\n// import { b } from 'comment';\nexport const from = 'y';\nexport function f(): void {}\n";
+    expect(readImports(text)).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+import { dirname, join } from 'node:path/posix';
+
+/** Source text by path below the root of the project, such as `pkg/time/clock.ts`. */
+export type Sources = ReadonlyMap<string, string>;
+
+export interface Import {
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+const leaves = ['pkg/time', 'pkg/log', 'pkg/metrics', 'pkg/certificates'];
+const belowClient = ['pkg/api', ...leaves];
+const belowEngine = ['pkg/client', ...belowClient];
+const belowController = ['informers', 'workqueue', 'pkg/events', 'pkg/leaderelection', ...belowEngine];
+const belowControllers = ['pkg/controller', ...belowController];
+
+/** For each folder, the folders it may import from. What is not listed is forbidden, in both places. */
+const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
+  ['pkg/time', []],
+  ['pkg/certificates', []],
+  ['pkg/log', ['pkg/time']],
+  ['pkg/metrics', ['pkg/time']],
+  ['pkg/api', leaves],
+  ['pkg/client', belowClient],
+  ['pkg/server', belowEngine],
+  ['pkg/events', belowEngine],
+  ['pkg/leaderelection', ['pkg/events', ...belowEngine]],
+  ['informers', belowEngine],
+  ['workqueue', leaves],
+  ['pkg/controller', belowController],
+  ['pkg/hollow', belowControllers],
+  ['controllers/*', belowControllers],
+  ['controllers', ['controllers/*', ...belowControllers]],
+  ['cmd/*', ['controllers', 'pkg/hollow', 'pkg/server', ...belowControllers]],
+]);
+
+/** The folders that may import an npm package; `type` where they may do so for its types alone. */
+const packageHomes: ReadonlyMap<string, Readonly<Record<string, 'type' | 'value'>>> = new Map([
+  ['@kubernetes/client-node', { 'pkg/client': 'value', 'pkg/api': 'type' }],
+  ['prom-client', { 'pkg/metrics': 'value' }],
+  ['pino', { 'pkg/log': 'value' }],
+  ['commander', { 'cmd/*': 'value' }],
+  ['undici', { 'pkg/client': 'value' }],
+  ['yaml', { 'pkg/client': 'value', 'cmd/*': 'value' }],
+]);
+const everywhere = new Set(['zod']);
+const grouped = new Set(['pkg', 'cmd', 'controllers']);
+
+/** One line for each import that points the wrong way, goes past an index, or takes a package from outside its home. */
+export function findViolations(sources: Sources): string[] {
+  return [...sources].flatMap(([path, text]) =>
+    readImports(text)
+      .map((imported) => judge(path, imported, sources))
+      .filter((complaint) => complaint !== undefined)
+      .map((complaint) => `${path}: ${complaint}`),
+  );
+}
+
+/** The imports and re-exports of a module. Formatted source has each of them at the start of a line. */
+export function readImports(text: string): Import[] {
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"();=]*?\sfrom\s+)?['"]([^'"]+)['"]/gm);
+  const calls = text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g);
+  return [
+    ...[...statements].map(([, type, specifier = '']) => ({ specifier, typeOnly: type !== undefined })),
+    ...[...calls].map(([, specifier = '']) => ({ specifier, typeOnly: false })),
+  ];
+}
+
+function judge(path: string, imported: Import, sources: Sources): string | undefined {
+  const { specifier } = imported;
+  if (specifier.startsWith('node:')) return undefined;
+  if (!specifier.startsWith('.')) return judgePackage(path, imported);
+  const target = join(dirname(path), specifier);
+  if (target.endsWith('.json')) return undefined;
+  return judgeDirection(path, target) ?? judgeEntrance(path, target, sources);
+}
+
+function judgePackage(path: string, { specifier, typeOnly }: Import): string | undefined {
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+  if (isSupport(path) || isUnitTest(path) || everywhere.has(name)) return undefined;
+  const use = packageHomes.get(name)?.[ruleOf(homeOf(path))];
+  if (use === undefined) return `imports the package ${name}, which has its home elsewhere`;
+  return use === 'type' && !typeOnly ? `imports more than types from the package ${name}` : undefined;
+}
+
+function judgeDirection(path: string, target: string): string | undefined {
+  const from = homeOf(path);
+  const to = homeOf(target);
+  if (from === to || isSupport(path)) return undefined;
+  // A unit test may use what its subject may use, and the test support.
+  if (isUnitTest(path) && to === 'test') return undefined;
+  const allowed = mayImport.get(ruleOf(from));
+  if (allowed === undefined) return `${from} has no place in the rules of test/architecture.ts`;
+  return allowed.includes(ruleOf(to)) ? undefined : `imports ${target}: ${from} may not use ${to}`;
+}
+
+/** From outside, a folder that has an index is entered through it, and every folder that the rules name must have one. */
+function judgeEntrance(path: string, target: string, sources: Sources): string | undefined {
+  const home = homeOf(target);
+  const needsIndex = home !== homeOf(path) && home !== 'controllers' && mayImport.has(ruleOf(home));
+  let entered = needsIndex ? home : undefined;
+  for (let folder = dirname(target); folder !== '.' && !path.startsWith(`${folder}/`); folder = dirname(folder)) {
+    if (sources.has(`${folder}/index.ts`)) entered = folder;
+  }
+  if (entered === undefined || target === `${entered}/index.ts`) return undefined;
+  return `imports ${target} past ${entered}/index.ts`;
+}
+
+/** The folder that the rules speak about: `pkg/time`, `controllers/job`, `informers`; files in between have the parent. */
+function homeOf(path: string): string {
+  const [first = '', second = '', ...rest] = path.split('/');
+  return grouped.has(first) && rest.length > 0 ? `${first}/${second}` : first;
+}
+
+function ruleOf(home: string): string {
+  return mayImport.has(home) ? home : home.replace(/^(controllers|cmd)\/.+$/, '$1/*');
+}
+
+function isSupport(path: string): boolean {
+  return path.startsWith('test/') || path.startsWith('scripts/') || !path.includes('/');
+}
+
+function isUnitTest(path: string): boolean {
+  return path.endsWith('.test.ts');
+}
