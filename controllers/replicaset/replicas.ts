@@ -1,6 +1,5 @@
 import {
   controllerOf,
-  isEqualJson,
   keyOf,
   Pods,
   type Cached,
@@ -13,8 +12,8 @@ import { serverMessage } from '../../pkg/client/index.ts';
 import {
   applyClaims,
   byController,
-  controllerKeyOf,
   defineSelectorIndex,
+  enqueueOwnerOrAdopters,
   enqueueSelf,
   isPodActive,
   isPodTerminating,
@@ -28,7 +27,7 @@ import {
   type PodControl,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import type { Handler, Store } from '../../informers/index.ts';
+import type { Store } from '../../informers/index.ts';
 import { applyScaling, applyStatus } from './apply.ts';
 import type { ReplicaKind, Replicated } from './replica-kinds.ts';
 import { planScaling } from './scaling.ts';
@@ -63,7 +62,7 @@ export function createReplicaController<T extends Replicated>(
       .candidates(owners.store, pod)
       .filter((owner) => selects(replicaKind, owner, pod))
       .map(keyOf);
-  const podHandlers = pods.addHandler(enqueueOwner(queue, replicaKind, ownersOfOrphan));
+  const podHandlers = pods.addHandler(enqueueOwnerOrAdopters<Pod>(queue, kind, ownersOfOrphan));
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const owner = owners.store.get(key);
@@ -146,38 +145,4 @@ function selects<T extends Replicated>(replicaKind: ReplicaKind<T>, owner: Cache
   } catch {
     return false; // its own reconcile reports the selector
   }
-}
-
-/**
- * Queues the pod's owner; for a pod without one, everybody who might want it, but only when that can have changed:
- * pods that run alone heartbeat too.
- */
-function enqueueOwner<T extends Replicated>(
-  queue: { add(key: ObjectKey): void },
-  { kind }: ReplicaKind<T>,
-  ownersOfOrphan: (pod: Cached<Pod>) => Iterable<ObjectKey>,
-): Handler<Pod> {
-  const enqueueController = (pod: Cached<Pod>): void => {
-    const key = controllerKeyOf(pod, kind);
-    if (key !== undefined) queue.add(key);
-  };
-  const offer = (pod: Cached<Pod>): void => {
-    if (controllerOf(pod) !== undefined || pod.metadata.deletionTimestamp !== undefined) return;
-    for (const key of ownersOfOrphan(pod)) queue.add(key);
-  };
-  return {
-    added(pod) {
-      enqueueController(pod);
-      offer(pod);
-    },
-    updated(before, after) {
-      if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
-      enqueueController(after);
-      enqueueController(before);
-      const relabelled = !isEqualJson(before.metadata.labels, after.metadata.labels);
-      const released = controllerOf(before) !== undefined && controllerOf(after) === undefined;
-      if (relabelled || released) offer(after);
-    },
-    deleted: enqueueController,
-  };
 }

@@ -1,6 +1,7 @@
 import {
   apiVersionOf,
   controllerOf,
+  isEqualJson,
   keyOf,
   objectKey,
   splitApiVersion,
@@ -60,4 +61,35 @@ export function controllerKeyOf(object: Cached<KubeObject>, ownerKind: Kind): Ob
     return undefined;
   }
   return objectKey(ownerKind.namespaced ? object.metadata.namespace : undefined, owner.name);
+}
+
+/**
+ * Queues the object's controller; for an object without one, everybody who might adopt it, but only when that can have
+ * changed: pods that run alone have heartbeats too.
+ */
+export function enqueueOwnerOrAdopters<T extends KubeObject>(
+  queue: KeySink,
+  ownerKind: Kind,
+  whoMayAdopt: (orphan: Cached<T>) => Iterable<ObjectKey>,
+): Handler<T> {
+  const owner = enqueueControllerOwner<T>(queue, ownerKind);
+  const offer = (object: Cached<T>): void => {
+    const { metadata } = object as Cached<KubeObject>;
+    if (controllerOf({ metadata }) !== undefined || metadata.deletionTimestamp !== undefined) return;
+    for (const key of whoMayAdopt(object)) queue.add(key);
+  };
+  return {
+    added(object, initial) {
+      owner.added?.(object, initial);
+      offer(object);
+    },
+    updated(before, after) {
+      owner.updated?.(before, after);
+      const released = controllerOf(before) !== undefined && controllerOf(after) === undefined;
+      if (released || !isEqualJson(before.metadata.labels, after.metadata.labels)) offer(after);
+    },
+    deleted(last, missed) {
+      owner.deleted?.(last, missed);
+    },
+  };
 }

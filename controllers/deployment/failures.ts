@@ -1,0 +1,22 @@
+import type { Cached } from '../../pkg/api/index.ts';
+import { reasons, withCondition } from './conditions.ts';
+import type { Action, Snapshot } from './plan.ts';
+import { hasProgressDeadline } from './progress.ts';
+import { nameOf, type AnySet } from './replica-sets.ts';
+
+/** The name is taken by a set with another template or owner: the next hash takes one more number into account. */
+export function planCollision({ deployment }: Snapshot): Action {
+  const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
+  return { kind: 'updateStatus', deployment: { ...deployment, status: { ...deployment.status, collisionCount } } };
+}
+
+/** Tells why the new set could not be created. */
+export function planCreateFailure({ deployment, nowMs }: Snapshot, set: AnySet, why: string): readonly Action[] {
+  const message = `Failed to create new replica set "${nameOf(set)}": ${why}`;
+  const event: Action = { kind: 'event', event: { type: 'Warning', reason: reasons.setCreateFailed, message } };
+  if (!hasProgressDeadline(deployment)) return [event];
+  const condition = { type: 'Progressing', status: 'False', reason: reasons.setCreateFailed, message } as const;
+  const conditions = withCondition(deployment.status?.conditions ?? [], condition, nowMs);
+  const failed: Cached<typeof deployment> = { ...deployment, status: { ...deployment.status, conditions } };
+  return [event, { kind: 'updateStatus', deployment: failed }];
+}

@@ -1,0 +1,126 @@
+import type { Cached, Deployment, ReplicaSet } from '../../pkg/api/index.ts';
+import { compareByAge, replicasOf, type AnySet } from './replica-sets.ts';
+import { desiredOf, fenceposts } from './rolling.ts';
+
+export const revisionAnnotation = 'deployment.kubernetes.io/revision';
+export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-history';
+export const desiredReplicasAnnotation = 'deployment.kubernetes.io/desired-replicas';
+export const maxReplicasAnnotation = 'deployment.kubernetes.io/max-replicas';
+export const rollbackAnnotation = 'deprecated.deployment.rollback.to';
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Annotations with a meaning of their own, on the Deployment and on its sets: never copied from one to the other. */
+const ownAnnotations: ReadonlySet<string> = new Set([
+  lastAppliedAnnotation,
+  revisionAnnotation,
+  revisionHistoryAnnotation,
+  desiredReplicasAnnotation,
+  maxReplicasAnnotation,
+  rollbackAnnotation,
+]);
+
+/** How long a set's list of former revisions may become; the oldest make room. */
+const maxHistoryLength = 2000;
+
+/** "Unlimited" in the API: the largest 32-bit number. */
+const unlimited = 2 ** 31 - 1;
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** The revision a set carries: 0 if none, undefined if it is no number. */
+export function revisionOf(set: AnySet): number | undefined {
+  const text = set.metadata.annotations?.[revisionAnnotation];
+  if (text === undefined) return 0;
+  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+}
+
+export function maxRevision(sets: readonly AnySet[]): number {
+  return Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0));
+}
+
+/** The one before the newest, which `rollout undo` goes back to; 0 if there is none. */
+export function lastRevision(sets: readonly AnySet[]): number {
+  const revisions = sets.map((set) => revisionOf(set) ?? 0).sort((a, b) => b - a);
+  return revisions[1] ?? 0;
+}
+
+/** A number that an annotation holds; undefined if there is none or it is no size. */
+export function readCount(set: AnySet, annotation: string): number | undefined {
+  const text = set.metadata.annotations?.[annotation];
+  if (text === undefined || !/^\d+$/.test(text)) return undefined;
+  const count = Number(text);
+  return count <= unlimited ? count : undefined;
+}
+
+/** What a set is annotated with when it is sized: the proportions of later changes are reckoned from these. */
+export function sizeAnnotations(deployment: Cached<Deployment>): Annotations {
+  const desired = desiredOf(deployment);
+  return {
+    [desiredReplicasAnnotation]: String(desired),
+    [maxReplicasAnnotation]: String(desired + fenceposts(deployment).maxSurge),
+  };
+}
+
+/**
+ * The annotations of the set that is, or becomes, the newest: the Deployment's own ones, the revision, and, for a set
+ * that comes back into use, the revisions it had before.
+ */
+export function newestSetAnnotations(
+  deployment: Cached<Deployment>,
+  annotations: Annotations | undefined,
+  revision: number,
+): Annotations {
+  const result: Record<string, string> = { ...annotations };
+  for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {})) {
+    if (!ownAnnotations.has(name)) result[name] = value;
+  }
+  const former = annotations?.[revisionAnnotation];
+  if (former !== undefined && former !== '' && !/^[+-]?\d+$/.test(former)) return result; // somebody's own numbering
+  if (Number(former ?? 0) >= revision) return result;
+  result[revisionAnnotation] = String(revision);
+  if (former !== undefined) {
+    const history = withRevision(annotations?.[revisionHistoryAnnotation] ?? '', former);
+    if (history !== undefined) result[revisionHistoryAnnotation] = history;
+  }
+  return result;
+}
+
+/** The history with one revision more, the oldest dropped as far as the length demands; undefined if nothing fits. */
+function withRevision(history: string, revision: string): string | undefined {
+  if (history === '') return revision;
+  const revisions = [...history.split(','), revision];
+  while (revisions.length > 1 && revisions.join(',').length > maxHistoryLength) revisions.shift();
+  return revisions.join(',').length <= maxHistoryLength ? revisions.join(',') : undefined;
+}
+
+/** The Deployment's annotations after a rollback: its own bookkeeping, and what the set had been given at its time. */
+export function rolledBackAnnotations(deployment: Cached<Deployment>, set: AnySet): Annotations {
+  const kept = Object.entries(deployment.metadata.annotations ?? {}).filter(
+    ([name]) => ownAnnotations.has(name) && name !== rollbackAnnotation,
+  );
+  const restored = Object.entries(set.metadata.annotations ?? {}).filter(([name]) => !ownAnnotations.has(name));
+  return Object.fromEntries([...kept, ...restored]);
+}
+
+/** Old sets beyond the history limit, oldest revision first. One that still has pods, or may, stays. */
+export function selectForCleanup(
+  deployment: Cached<Deployment>,
+  oldSets: readonly Cached<ReplicaSet>[],
+): readonly Cached<ReplicaSet>[] {
+  const limit = deployment.spec.revisionHistoryLimit ?? unlimited;
+  if (limit === unlimited) return [];
+  const candidates = oldSets.filter((set) => set.metadata.deletionTimestamp === undefined).sort(compareByRevision);
+  return candidates.slice(0, Math.max(0, candidates.length - limit)).filter(isIdle);
+}
+
+function isIdle(set: Cached<ReplicaSet>): boolean {
+  const observed = set.status?.observedGeneration ?? 0;
+  return (set.status?.replicas ?? 0) === 0 && replicasOf(set) === 0 && (set.metadata.generation ?? 0) <= observed;
+}
+
+function compareByRevision(a: Cached<ReplicaSet>, b: Cached<ReplicaSet>): number {
+  const revisionA = revisionOf(a);
+  const revisionB = revisionOf(b);
+  if (revisionA === undefined || revisionB === undefined || revisionA === revisionB) return compareByAge(a, b);
+  return revisionA - revisionB;
+}

@@ -1,0 +1,128 @@
+import {
+  findCondition,
+  parseTime,
+  type Cached,
+  type Deployment,
+  type DeploymentCondition,
+  type DeploymentStatus,
+  type ReplicaSet,
+} from '../../pkg/api/index.ts';
+import {
+  progressingOf,
+  reasons,
+  replaceCondition,
+  withCondition,
+  withoutCondition,
+  type Conditions,
+} from './conditions.ts';
+import { nameOf } from './replica-sets.ts';
+import { computeStatus, isComplete, type StatusInput } from './status.ts';
+
+/** "No deadline" in the API: the largest 32-bit number. */
+const noDeadline = 2 ** 31 - 1;
+
+export function hasProgressDeadline(deployment: Cached<Deployment>): boolean {
+  const { progressDeadlineSeconds } = deployment.spec;
+  return progressDeadlineSeconds !== undefined && progressDeadlineSeconds !== noDeadline;
+}
+
+/** The status of a Deployment that is being rolled out: the counts, and whether the rollout gets on. */
+export function computeRolloutStatus(input: StatusInput): Cached<DeploymentStatus> {
+  const status = computeStatus(input);
+  const conditions = withReplicaFailure(judgeProgress(input, status), input);
+  return { ...status, conditions };
+}
+
+function judgeProgress(input: StatusInput, status: Cached<DeploymentStatus>): Conditions {
+  const { deployment, current, nowMs } = input;
+  const conditions = status.conditions ?? [];
+  if (!hasProgressDeadline(deployment)) return withoutCondition(conditions, 'Progressing');
+  const present = progressingOf(input.conditions);
+  const wasComplete = status.replicas === status.updatedReplicas && present?.reason === reasons.newSetAvailable;
+  if (wasComplete) return conditions; // scaling up or losing a pod later is no new rollout
+  const subject =
+    current === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${nameOf(current)}"`;
+  const progressing = (
+    status: 'True' | 'False',
+    reason: string,
+    what: string,
+  ): Parameters<typeof withCondition>[1] => ({
+    type: 'Progressing',
+    status,
+    reason,
+    message: `${subject} ${what}`,
+  });
+  if (isComplete(deployment, status)) {
+    const done = progressing('True', reasons.newSetAvailable, 'has successfully progressed.');
+    return withCondition(conditions, done, nowMs);
+  }
+  if (hasProgressed(deployment.status, status)) {
+    return replaceCondition(conditions, progressing('True', reasons.setUpdated, 'is progressing.'), nowMs);
+  }
+  if (isTimedOut(deployment, conditions, nowMs)) {
+    const timedOut = progressing('False', reasons.deadlineExceeded, 'has timed out progressing.');
+    return withCondition(conditions, timedOut, nowMs);
+  }
+  return conditions;
+}
+
+/** More new pods, fewer old ones, or more that work than the last status knew of. */
+function hasProgressed(before: Cached<DeploymentStatus> | undefined, after: Cached<DeploymentStatus>): boolean {
+  const count = (status: Cached<DeploymentStatus> | undefined, field: CountField): number => status?.[field] ?? 0;
+  const oldPods = (status: Cached<DeploymentStatus> | undefined): number =>
+    count(status, 'replicas') - count(status, 'updatedReplicas');
+  return (
+    count(after, 'updatedReplicas') > count(before, 'updatedReplicas') ||
+    oldPods(after) < oldPods(before) ||
+    count(after, 'readyReplicas') > count(before, 'readyReplicas') ||
+    count(after, 'availableReplicas') > count(before, 'availableReplicas')
+  );
+}
+
+type CountField = 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas';
+
+function isTimedOut(deployment: Cached<Deployment>, conditions: Conditions, nowMs: number): boolean {
+  const condition = progressingOf(conditions);
+  if (condition === undefined || condition.reason === reasons.newSetAvailable) return false;
+  if (condition.reason === reasons.deadlineExceeded) return true;
+  return deadlineMs(deployment, condition) < nowMs;
+}
+
+function deadlineMs(deployment: Cached<Deployment>, condition: Cached<DeploymentCondition>): number {
+  return parseTime(condition.lastUpdateTime ?? '') + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000;
+}
+
+/** When to look whether the deadline has passed; undefined if there is nothing to wait for. */
+export function nextProgressCheckMs(
+  deployment: Cached<Deployment>,
+  status: Cached<DeploymentStatus>,
+  nowMs: number,
+): number | undefined {
+  const condition = progressingOf(status.conditions);
+  if (!hasProgressDeadline(deployment) || condition === undefined) return undefined;
+  if (isComplete(deployment, status) || condition.reason === reasons.deadlineExceeded) return undefined;
+  return Math.max(0, deadlineMs(deployment, condition) - nowMs) + 1000; // times in conditions are whole seconds
+}
+
+/** Passes on why a set cannot create or delete pods, the new set's reason before that of any other. */
+function withReplicaFailure(conditions: Conditions, { current, old, nowMs }: StatusInput): Conditions {
+  const failureOf = (set: Pick<Cached<ReplicaSet>, 'status'>): ReturnType<typeof findFailure> =>
+    findFailure(set.status);
+  const failure = (current === undefined ? undefined : failureOf(current)) ?? old.map(failureOf).find(Boolean);
+  if (failure === undefined) return withoutCondition(conditions, 'ReplicaFailure');
+  const present = findCondition(conditions, 'ReplicaFailure');
+  if (present?.status === failure.status && present.reason === failure.reason) return conditions;
+  const { status, reason = '', message = '', lastTransitionTime } = failure;
+  const added = { type: 'ReplicaFailure', status: status === 'True' ? 'True' : 'False', reason, message } as const;
+  return replaceCondition(conditions, added, nowMs).map((condition) =>
+    condition.type === 'ReplicaFailure'
+      ? { ...condition, lastUpdateTime: lastTransitionTime, lastTransitionTime }
+      : condition,
+  );
+}
+
+function findFailure(
+  status: Cached<ReplicaSet>['status'],
+): NonNullable<NonNullable<Cached<ReplicaSet>['status']>['conditions']>[number] | undefined {
+  return findCondition(status?.conditions, 'ReplicaFailure');
+}
