@@ -53,21 +53,21 @@ export const creationTime = '2026-01-01T00:00:00Z';
  * namespace and name, so the same object built twice is the same object.
  */
 export interface DescribedMetadata {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Default: `default`, for kinds that live in a namespace. */
-  readonly namespace?: string;
-  readonly labels?: Record<string, string>;
-  readonly annotations?: Record<string, string>;
+  readonly namespace?: string | undefined;
+  readonly labels?: Record<string, string> | undefined;
+  readonly annotations?: Record<string, string> | undefined;
   /** Controls the object. */
-  readonly owner?: { readonly kind: Kind; readonly object: Cached<KubeObject> };
+  readonly owner?: { readonly kind: Kind; readonly object: Cached<KubeObject> } | undefined;
   /** Anything else of the metadata; wins over all above. */
-  readonly metadata?: Partial<StoredMeta>;
+  readonly metadata?: Partial<StoredMeta> | undefined;
 }
 
 export interface Described<T> extends DescribedMetadata {
   /** Fields of the spec, laid over the builder's own. */
-  readonly spec?: T extends { spec: infer S } ? Partial<S> : T extends { spec?: infer S } ? S : never;
-  readonly status?: T extends { status?: infer S } ? S : never;
+  readonly spec?: (T extends { spec: infer S } ? Partial<S> : T extends { spec?: infer S } ? S : never) | undefined;
+  readonly status?: (T extends { status?: infer S } ? S : never) | undefined;
 }
 
 export function metadata(kind: Kind, described: DescribedMetadata): StoredMeta {

@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+
+import { Nodes, type ObjectKey, Pods } from '../api/index.ts';
+import type { Client } from '../client/index.ts';
+import { runAll, runWorkers, type Work } from '../controller/index.ts';
+import {
+  createSharedInformerFactory,
+  type HandlerRegistration,
+  type InformerFactory,
+  type SharedInformerFactory,
+} from '../../informers/index.ts';
+import type { Logger } from '../log/index.ts';
+import type { Clock } from '../time/index.ts';
+import { createWorkQueue, exponentialLimiter, type WorkQueue } from '../../workqueue/index.ts';
+import { Fleet, type HollowNode, keyOfNode } from './fleet.ts';
+import { createHeartbeats, followNodes, type Heartbeats } from './node-heartbeats.ts';
+import type { WantedCondition } from './node-object.ts';
+import { createPodRunner, type PodRunner } from './pod-runner.ts';
+
+export interface HollowNodesOptions {
+  /** Without a rate limit, or the limit is the simulation's speed. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Caches to share, which somebody else runs. Absent: its own. */
+  readonly informers?: InformerFactory | undefined;
+  readonly nodes: number;
+  /** Nodes are called `<prefix>-<number>`. Default: hollow-node. */
+  readonly namePrefix?: string | undefined;
+  /** Given to nodes in turn as `topology.kubernetes.io/zone`. Default: zone-a, zone-b, zone-c. */
+  readonly zones?: readonly string[] | undefined;
+  /** More labels for every node. */
+  readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
+  /** What a node says it can take; only a real scheduler minds. Default: 1000. */
+  readonly podCapacity?: number | undefined;
+  /** From Running to Ready. Default: 0, both in one write. */
+  readonly podReadyDelayMs?: number | undefined;
+  /** How long containers take to stop after a deletion. Default: until their grace period ends. */
+  readonly podStopDelayMs?: number | undefined;
+  /** The wait before containers start for the third time, doubling from there. Default: 10 s, as the kubelet. */
+  readonly restartBackoffMs?: number | undefined;
+  /** Default: 10 s, as the kubelet. */
+  readonly leaseRenewMs?: number | undefined;
+  /** How often a node repeats its status unchanged. Default: 5 min, as the kubelet. */
+  readonly statusReportMs?: number | undefined;
+  /** Binds pods that wait for the default scheduler. Turn off when a real one runs. Default: true. */
+  readonly bindsPods?: boolean | undefined;
+  /** Gives pods an IPv6 address as well. Default: false. */
+  readonly dualStack?: boolean | undefined;
+  /** Pods worked on at once. Default: 32. */
+  readonly concurrency?: number | undefined;
+}
+
+/** A running simulation. */
+export interface HollowNodes {
+  readonly nodeNames: readonly string[];
+  /** The machine falls silent: no lease, no status, and nothing happens to its pods. */
+  stopHeartbeats(nodeName: string): void;
+  /** It is back, and catches up. */
+  resumeHeartbeats(nodeName: string): void;
+  /** What the node says of itself from now on. */
+  setCondition(nodeName: string, condition: WantedCondition): void;
+  /** Settles once the signal has aborted and nothing is left running. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Simulates the machines of a cluster: nodes that register and send heartbeats, and the life of every pod on them (see
+ * `podSettingNames` for what a pod can ask for). Resolves when all nodes are registered; runs until the signal aborts.
+ *
+ * One simulation per cluster: two would give out the same addresses.
+ */
+export async function startHollowNodes(options: HollowNodesOptions, signal: AbortSignal): Promise<HollowNodes> {
+  const { client, clock, logger } = options;
+  const fleet = new Fleet({
+    nodes: options.nodes,
+    namePrefix: options.namePrefix ?? 'hollow-node',
+    zones: options.zones ?? ['zone-a', 'zone-b', 'zone-c'],
+    labels: options.nodeLabels ?? {},
+    podCapacity: options.podCapacity ?? 1000,
+  });
+  const heartbeats = createHeartbeats({
+    client,
+    clock,
+    fleet,
+    leaseRenewMs: options.leaseRenewMs ?? 10_000,
+    statusReportMs: options.statusReportMs ?? 300_000,
+  });
+  // Before anything runs: if the cluster does not want these nodes, there is nothing to clean up.
+  await forEachAtOnce(16, fleet.all, (hollow) => heartbeats.register(hollow, signal));
+
+  const own = createSharedInformerFactory({ client, clock, logger });
+  const simulation = createSimulation(options, fleet, heartbeats, options.informers ?? own);
+  const loops = simulation.works.map((work) => (inner: AbortSignal) => runWorkers(work, inner));
+  if (options.informers === undefined) loops.push((inner) => runInformers(own, inner));
+  const stopped = runAll(loops, signal).finally(() => {
+    for (const registration of simulation.registrations) registration.remove();
+  });
+  // Whoever awaits `stopped` gets the error too; without this, nobody awaiting it would end the process.
+  stopped.catch((error: unknown) => logger.error({ err: error }, 'hollow nodes stopped'));
+  const synced = Promise.all(simulation.registrations.map((registration) => registration.waitForSync(signal)));
+  await Promise.race([synced, stopped]);
+  return createHandle(fleet, simulation, stopped);
+}
+
+interface Simulation {
+  readonly works: readonly Work[];
+  readonly queues: Record<'pods' | 'statuses' | 'leases', WorkQueue<ObjectKey>>;
+  readonly registrations: readonly HandlerRegistration[];
+  readonly runner: PodRunner;
+}
+
+function createSimulation(
+  options: HollowNodesOptions,
+  fleet: Fleet,
+  heartbeats: Heartbeats,
+  informers: InformerFactory,
+): Simulation {
+  const { client, clock, logger } = options;
+  const queueFor = (name: string) =>
+    createWorkQueue<ObjectKey>({ name, clock, rateLimiter: exponentialLimiter({ baseMs: 50, maxMs: 5000 }) });
+  const queues = {
+    pods: queueFor('hollow-pods'),
+    statuses: queueFor('hollow-node-statuses'),
+    leases: queueFor('hollow-leases'),
+  };
+  const runner = createPodRunner({
+    client,
+    clock,
+    fleet,
+    pods: informers.informerFor(Pods),
+    queue: queues.pods,
+    defaults: {
+      readyDelayMs: options.podReadyDelayMs ?? 0,
+      stopDelayMs: options.podStopDelayMs,
+      restartBackoffMs: options.restartBackoffMs ?? 10_000,
+    },
+    bindsPods: options.bindsPods ?? true,
+    dualStack: options.dualStack ?? false,
+  });
+  const nodesSeen = informers.informerFor(Nodes).addHandler(followNodes(fleet, queues, runner.enqueueWaiting));
+  const podsSeen = informers.informerFor(Pods).addHandler(runner.handler);
+
+  const base = { context: { clock, logger, reconciles: { finished: () => undefined } }, caches: [nodesSeen] };
+  const { pods, statuses, leases } = queues;
+  const podWork = { ...base, caches: [nodesSeen, podsSeen], workers: options.concurrency ?? 32 };
+  const works: Work[] = [
+    { ...podWork, name: 'hollow-pods', queue: pods, reconcile: runner.reconcile },
+    { ...base, name: 'hollow-node-statuses', queue: statuses, reconcile: heartbeats.reportStatus, workers: 4 },
+    { ...base, name: 'hollow-leases', queue: leases, reconcile: heartbeats.renewLease, workers: 4 },
+  ];
+  return { works, queues, registrations: [nodesSeen, podsSeen], runner };
+}
+
+async function runInformers(factory: SharedInformerFactory, signal: AbortSignal): Promise<void> {
+  factory.start(signal);
+  if (!signal.aborted) await once(signal, 'abort');
+  await factory.shutdown();
+}
+
+function createHandle(fleet: Fleet, { queues, runner }: Simulation, stopped: Promise<void>): HollowNodes {
+  const wake = (hollow: HollowNode): void => {
+    queues.statuses.add(keyOfNode(hollow));
+    queues.leases.add(keyOfNode(hollow));
+    runner.enqueuePodsOn(hollow.machine.name);
+  };
+  return {
+    nodeNames: fleet.all.map(({ machine }) => machine.name),
+    stopHeartbeats(nodeName) {
+      const hollow = fleet.get(nodeName);
+      if (hollow.state === 'alive') hollow.state = 'silent';
+    },
+    resumeHeartbeats(nodeName) {
+      const hollow = fleet.get(nodeName);
+      if (hollow.state !== 'silent') return;
+      hollow.state = 'alive';
+      hollow.reportedAtMs = 0; // the first thing a node does when it is back is to report
+      wake(hollow);
+    },
+    setCondition(nodeName, condition) {
+      const hollow = fleet.get(nodeName);
+      hollow.conditions.set(condition.type, condition);
+      queues.statuses.add(keyOfNode(hollow));
+    },
+    stopped,
+  };
+}
+
+async function forEachAtOnce<T>(atOnce: number, items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const work = async (): Promise<void> => {
+    for (const item of left) await task(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+}

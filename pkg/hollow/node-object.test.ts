@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { creationTime, frozen, node } from '../../test/support/builders.ts';
+import { buildLease, buildNode, healthyConditions, planNodeReport } from './node-object.ts';
+
+const nowMs = Date.parse(creationTime);
+const machine = { name: 'hollow-node-0', ip: '172.16.0.1', zone: 'zone-a', labels: { disk: 'ssd' }, podCapacity: 110 };
+const registered = frozen(
+  node({ name: machine.name, status: buildNode(machine, healthyConditions, nowMs).status ?? {} }),
+);
+
+describe('buildNode', () => {
+  test('a node says what a kubelet would', () => {
+    expect(buildNode(machine, healthyConditions, nowMs)).toMatchObject({
+      metadata: {
+        labels: {
+          'kubernetes.io/hostname': 'hollow-node-0',
+          'kubernetes.io/os': 'linux',
+          'topology.kubernetes.io/zone': 'zone-a',
+          disk: 'ssd',
+        },
+      },
+      status: {
+        capacity: { pods: '110' },
+        addresses: [
+          { type: 'InternalIP', address: '172.16.0.1' },
+          { type: 'Hostname', address: 'hollow-node-0' },
+        ],
+      },
+    });
+  });
+});
+
+describe('planNodeReport', () => {
+  const report = { node: registered, wanted: healthyConditions, reportedAtMs: nowMs, reportEveryMs: 1000 };
+
+  test('nothing is said while nothing has changed', () => {
+    expect(planNodeReport({ ...report, nowMs: nowMs + 999 })).toEqual({ nextReportMs: nowMs + 1000 });
+  });
+
+  test('the same is said again as a sign of life, with the old transition times', () => {
+    const { patch } = planNodeReport({ ...report, nowMs: nowMs + 1000 });
+    expect(patch).toMatchObject({
+      status: {
+        conditions: Array.from(healthyConditions, () => ({
+          lastHeartbeatTime: '2026-01-01T00:00:01Z',
+          lastTransitionTime: creationTime,
+        })),
+      },
+    });
+  });
+
+  test('a condition that someone else has changed is put right at once', () => {
+    const marked = frozen(node({ name: 'a', status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } }));
+    expect(planNodeReport({ ...report, node: marked, nowMs }).patch).toBeDefined();
+  });
+});
+
+test('a lease belongs to its node', () => {
+  expect(buildLease(registered, nowMs)).toMatchObject({
+    metadata: { ownerReferences: [{ kind: 'Node', name: machine.name, uid: registered.metadata.uid }] },
+    spec: { holderIdentity: machine.name, leaseDurationSeconds: 40, renewTime: '2026-01-01T00:00:00.000000Z' },
+  });
+});

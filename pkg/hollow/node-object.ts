@@ -1,0 +1,147 @@
+import {
+  type Cached,
+  findCondition,
+  formatMicroTime,
+  formatTime,
+  type Lease,
+  type Node,
+  type NodeCondition,
+  type Unsaved,
+} from '../api/index.ts';
+
+export const leaseNamespace = 'kube-node-lease';
+
+/** As the kubelet's default: a lease this old is a node in trouble. */
+const leaseDurationSeconds = 40;
+
+/** What the simulated machine would say of itself. */
+export interface Machine {
+  readonly name: string;
+  readonly ip: string;
+  readonly zone?: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly podCapacity: number;
+}
+
+export type WantedCondition = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+export const healthyConditions: readonly WantedCondition[] = [
+  {
+    type: 'MemoryPressure',
+    status: 'False',
+    reason: 'KubeletHasSufficientMemory',
+    message: 'kubelet has sufficient memory available',
+  },
+  {
+    type: 'DiskPressure',
+    status: 'False',
+    reason: 'KubeletHasNoDiskPressure',
+    message: 'kubelet has no disk pressure',
+  },
+  {
+    type: 'PIDPressure',
+    status: 'False',
+    reason: 'KubeletHasSufficientPID',
+    message: 'kubelet has sufficient PID available',
+  },
+  { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
+];
+
+export function buildNode(machine: Machine, conditions: readonly WantedCondition[], nowMs: number): Unsaved<Node> {
+  const capacity = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: String(machine.podCapacity) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: machine.name,
+      labels: {
+        'kubernetes.io/hostname': machine.name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        ...(machine.zone !== undefined && { 'topology.kubernetes.io/zone': machine.zone }),
+        ...machine.labels,
+      },
+    },
+    spec: {},
+    status: {
+      capacity,
+      allocatable: capacity,
+      conditions: computeConditions(undefined, conditions, nowMs),
+      addresses: [
+        { type: 'InternalIP', address: machine.ip },
+        { type: 'Hostname', address: machine.name },
+      ],
+      daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+      nodeInfo: {
+        machineID: machine.name,
+        systemUUID: machine.name,
+        bootID: machine.name,
+        kernelVersion: 'hollow',
+        osImage: 'hollow node',
+        containerRuntimeVersion: 'hollow://1.0.0',
+        kubeletVersion: 'v1.36.4',
+        kubeProxyVersion: '',
+        operatingSystem: 'linux',
+        architecture: 'amd64',
+      },
+    },
+  };
+}
+
+export interface NodeReport {
+  /** Undefined: nothing to say yet. */
+  readonly patch?: object | undefined;
+  readonly nextReportMs: number;
+}
+
+/** Reports at once what has changed, and all of it again every `reportEveryMs` as a sign of life. */
+export function planNodeReport(input: {
+  readonly node: Cached<Node>;
+  readonly wanted: readonly WantedCondition[];
+  readonly reportedAtMs: number;
+  readonly reportEveryMs: number;
+  readonly nowMs: number;
+}): NodeReport {
+  const { node, wanted, reportedAtMs, reportEveryMs, nowMs } = input;
+  const hasChanged = wanted.some(({ type, status, reason }) => {
+    const present = findCondition(node.status?.conditions, type);
+    return present === undefined || present.status !== status || present.reason !== reason;
+  });
+  if (!hasChanged && nowMs < reportedAtMs + reportEveryMs) return { nextReportMs: reportedAtMs + reportEveryMs };
+  const conditions = computeConditions(node, wanted, nowMs);
+  return {
+    patch: { metadata: { uid: node.metadata.uid }, status: { conditions } },
+    nextReportMs: nowMs + reportEveryMs,
+  };
+}
+
+function computeConditions(
+  node: Cached<Node> | undefined,
+  wanted: readonly WantedCondition[],
+  nowMs: number,
+): NodeCondition[] {
+  return wanted.map((condition) => {
+    const present = findCondition(node?.status?.conditions, condition.type);
+    const isSame = present?.status === condition.status;
+    return {
+      ...condition,
+      lastHeartbeatTime: formatTime(nowMs),
+      lastTransitionTime: isSame ? present.lastTransitionTime : formatTime(nowMs),
+    };
+  });
+}
+
+/** The lease of a node, owned by it so that it goes when the node does. */
+export function buildLease(node: Cached<Node>, nowMs: number): Unsaved<Lease> {
+  const { name, uid } = node.metadata;
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace: leaseNamespace, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
+    spec: { holderIdentity: name, leaseDurationSeconds, renewTime: formatMicroTime(nowMs) },
+  };
+}
+
+export function renewalPatch(nodeName: string, nowMs: number): object {
+  return { spec: { holderIdentity: nodeName, leaseDurationSeconds, renewTime: formatMicroTime(nowMs) } };
+}

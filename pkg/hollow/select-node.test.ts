@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import type { Node, Pod } from '../api/index.ts';
+import { type Described, frozen, node, pod } from '../../test/support/builders.ts';
+import { isWaitingForNode, selectNode } from './select-node.ts';
+
+const candidate = (name: string, load = 0, described: Described<Node> = {}) => ({
+  node: frozen(node({ name, ...described })),
+  load,
+});
+const notReady: Described<Node> = { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
+const taint = { key: 'dedicated', value: 'db', effect: 'NoSchedule' };
+
+const rows: readonly {
+  readonly name: string;
+  readonly pod?: Described<Pod>;
+  readonly nodes: readonly ReturnType<typeof candidate>[];
+  readonly startAt?: number;
+  readonly expected: string | undefined;
+}[] = [
+  { name: 'takes the one with the fewest pods', nodes: [candidate('a', 2), candidate('b', 1)], expected: 'b' },
+  { name: 'goes on from where it was', nodes: [candidate('a'), candidate('b')], startAt: 1, expected: 'b' },
+  { name: 'goes round', nodes: [candidate('a', 0), candidate('b', 1)], startAt: 1, expected: 'a' },
+  {
+    name: 'leaves out nodes that are not ready',
+    nodes: [candidate('a', 0, notReady), candidate('b', 9)],
+    expected: 'b',
+  },
+  {
+    name: 'leaves out cordoned nodes',
+    nodes: [candidate('a', 0, { spec: { unschedulable: true } })],
+    expected: undefined,
+  },
+  {
+    name: 'follows the node selector',
+    pod: { spec: { nodeSelector: { disk: 'ssd' } } },
+    nodes: [candidate('a'), candidate('b', 5, { labels: { disk: 'ssd' } })],
+    expected: 'b',
+  },
+  {
+    name: 'follows a required affinity to a name',
+    pod: {
+      spec: {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['b'] }] }],
+            },
+          },
+        },
+      },
+    },
+    nodes: [candidate('a'), candidate('b', 5)],
+    expected: 'b',
+  },
+  {
+    name: 'keeps away from taints',
+    nodes: [candidate('a', 0, { spec: { taints: [taint] } }), candidate('b', 5)],
+    expected: 'b',
+  },
+  {
+    name: 'minds no taint that the pod tolerates',
+    pod: { spec: { tolerations: [{ key: 'dedicated', operator: 'Exists' }] } },
+    nodes: [candidate('a', 0, { spec: { taints: [taint] } }), candidate('b', 5)],
+    expected: 'a',
+  },
+  {
+    name: 'minds no other value of the taint',
+    pod: { spec: { tolerations: [{ key: 'dedicated', value: 'web' }] } },
+    nodes: [candidate('a', 0, { spec: { taints: [taint] } })],
+    expected: undefined,
+  },
+  {
+    name: 'believes the Ready condition rather than the taint of a new node',
+    nodes: [candidate('a', 0, { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } })],
+    expected: 'a',
+  },
+];
+
+describe('selectNode', () => {
+  for (const { name, nodes, startAt = 0, expected, ...row } of rows) {
+    test(name, () => {
+      expect(selectNode(frozen(pod(row.pod)), nodes, startAt)?.node.metadata.name).toBe(expected);
+    });
+  }
+});
+
+describe('isWaitingForNode', () => {
+  const waiting: readonly { readonly name: string; readonly pod: Described<Pod>; readonly expected: boolean }[] = [
+    { name: 'a new pod waits', pod: {}, expected: true },
+    { name: 'a bound pod does not', pod: { spec: { nodeName: 'a' } }, expected: false },
+    { name: 'a gated pod does not', pod: { spec: { schedulingGates: [{ name: 'a' }] } }, expected: false },
+    { name: 'a pod of another scheduler does not', pod: { spec: { schedulerName: 'other' } }, expected: false },
+    {
+      name: 'a deleted pod does not',
+      pod: { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } },
+      expected: false,
+    },
+  ];
+  for (const { name, expected, ...row } of waiting) {
+    test(name, () => expect(isWaitingForNode(frozen(pod(row.pod)))).toBe(expected));
+  }
+});
