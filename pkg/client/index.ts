@@ -1,8 +1,13 @@
 export * from './client.ts';
+export * from './client-builder.ts';
 export * from './credentials.ts';
 export * from './discovery.ts';
 export * from './errors.ts';
+export { loadKubeconfig } from './kubeconfig.ts';
+export type { Connection, KubeconfigOptions } from './kubeconfig.ts';
 export type * from './observer.ts';
-export * from './rest.ts';
+export { RestClient } from './rest.ts';
+export type { RestClientOptions } from './rest.ts';
 export { Transport } from './transport.ts';
 export type { ServerAddress, TlsIdentity } from './transport.ts';
+export * from './user-agent.ts';

@@ -14,9 +14,9 @@ const idleSocketMs = 60_000;
 const tcpKeepAliveMs = 30_000;
 
 export interface TlsIdentity {
-  readonly ca?: Buffer | string | undefined;
-  readonly cert?: Buffer | string | undefined;
-  readonly key?: Buffer | string | undefined;
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   readonly serverName?: string | undefined;
   readonly insecureSkipVerify?: boolean | undefined;
 }

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+import { ConfigError } from './errors.ts';
+
+const optionalText = z.string().optional();
+
+const clusterSchema = z.looseObject({
+  server: z.string().min(1),
+  'certificate-authority': optionalText,
+  'certificate-authority-data': optionalText,
+  'insecure-skip-tls-verify': z.boolean().optional(),
+  'tls-server-name': optionalText,
+  'proxy-url': optionalText,
+});
+
+const execSchema = z.looseObject({
+  command: z.string().min(1),
+  apiVersion: optionalText,
+  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+  provideClusterInfo: z.boolean().optional(),
+});
+
+const userSchema = z.looseObject({
+  token: optionalText,
+  tokenFile: optionalText,
+  'client-certificate': optionalText,
+  'client-key': optionalText,
+  'as-uid': optionalText,
+  'as-groups': z.array(z.string()).optional(),
+  exec: execSchema.optional(),
+});
+
+const contextSchema = z.looseObject({ cluster: z.string().min(1), user: optionalText });
+
+// Entries other than the current ones may be broken without harm, so each is checked when it is needed.
+const fileSchema = z.looseObject({
+  'current-context': optionalText,
+  contexts: z.array(z.looseObject({ name: z.string() })).nullish(),
+  clusters: z.array(z.looseObject({ name: z.string() })).nullish(),
+  users: z.array(z.looseObject({ name: z.string() })).nullish(),
+});
+
+export type KubeconfigCluster = z.output<typeof clusterSchema>;
+export type KubeconfigUser = z.output<typeof userSchema>;
+
+/** The current context of a kubeconfig, with absolute paths. */
+export interface CurrentContext {
+  readonly cluster: KubeconfigCluster;
+  readonly user: KubeconfigUser;
+}
+
+/** Throws `ConfigError`, in one line that names the file and the field, for whatever cannot be used. */
+export function readKubeconfigFile(path: string): CurrentContext {
+  const place = `kubeconfig ${path}`;
+  const file = check(place, fileSchema, parseYaml(place, readNamedFile(place, path)));
+  const contextName = file['current-context'];
+  if (contextName === undefined || contextName === '') throw new ConfigError(`${place}: current-context is not set`);
+  const context = entry(place, contextSchema, file.contexts, 'context', contextName);
+  const cluster = entry(place, clusterSchema, file.clusters, 'cluster', context.cluster);
+  const user =
+    context.user === undefined || context.user === '' ? {} : entry(place, userSchema, file.users, 'user', context.user);
+
+  const directory = dirname(path);
+  const absolute = (field: string, name: string | undefined): string | undefined => {
+    if (name === undefined || name === '') return undefined;
+    const absolutePath = isAbsolute(name) ? name : join(directory, name);
+    readNamedFile(`${place}: ${field}`, absolutePath); // better now than at the first request
+    return absolutePath;
+  };
+  return {
+    cluster: {
+      ...cluster,
+      server: httpUrl(`${place}: server`, cluster.server),
+      'certificate-authority': absolute('certificate-authority', cluster['certificate-authority']),
+      'proxy-url': proxyUrl(`${place}: proxy-url`, cluster['proxy-url']),
+    },
+    user: {
+      ...user,
+      tokenFile: absolute('tokenFile', user.tokenFile),
+      'client-certificate': absolute('client-certificate', user['client-certificate']),
+      'client-key': absolute('client-key', user['client-key']),
+      exec: user.exec && { ...user.exec, command: commandPath(directory, user.exec.command) },
+    },
+  };
+}
+
+export function readNamedFile(field: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const why = code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : 'unreadable';
+    throw new ConfigError(field.endsWith(path) ? `${field}: ${why}` : `${field}: ${path}: ${why}`, { cause: error });
+  }
+}
+
+export function httpUrl(field: string, text: string): string {
+  // Go takes a host and port alone for http.
+  const url = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
+  const parsed = URL.parse(url);
+  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw new ConfigError(`${field}: ${JSON.stringify(text)} is not an http or https address`);
+  }
+  return url;
+}
+
+function proxyUrl(field: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const parsed = URL.parse(text);
+  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw new ConfigError(`${field}: ${JSON.stringify(text)} is not an http or https address`);
+  }
+  return text;
+}
+
+/** A bare name is looked for in PATH; a relative path starts at the kubeconfig. */
+function commandPath(directory: string, command: string): string {
+  return command.includes('/') && !isAbsolute(command) ? join(directory, command) : command;
+}
+
+function parseYaml(place: string, text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
+    throw new ConfigError(`${place}: not valid YAML: ${why.replace(/:$/, '')}`, { cause: error });
+  }
+}
+
+function entry<S extends z.ZodType>(
+  place: string,
+  schema: S,
+  entries: readonly Readonly<Record<string, unknown>>[] | null | undefined,
+  kind: 'context' | 'cluster' | 'user',
+  name: string,
+): z.output<S> {
+  const found = entries?.find((candidate) => candidate['name'] === name);
+  if (found === undefined) throw new ConfigError(`${place}: ${kind} ${JSON.stringify(name)} does not exist`);
+  return check(`${place}: ${kind} ${JSON.stringify(name)}`, schema, found[kind] ?? {});
+}
+
+function check<S extends z.ZodType>(place: string, schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw new ConfigError(`${place}: ${field === '' ? '' : `${field}: `}${issue?.message ?? 'invalid'}`);
+}

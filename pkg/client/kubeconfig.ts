@@ -1,0 +1,207 @@
+import type * as https from 'node:https';
+import { createSecureContext } from 'node:tls';
+
+import type { KubeConfig } from '@kubernetes/client-node';
+import { z } from 'zod';
+
+import type { Clock } from '../time/index.ts';
+import { RenewedCredentials, type Credentials, type Identity, type Renewal } from './credentials.ts';
+import { ConfigError } from './errors.ts';
+import { httpUrl, readKubeconfigFile, readNamedFile, type CurrentContext } from './kubeconfig-file.ts';
+import type { ServerAddress, TlsIdentity } from './transport.ts';
+
+/** Token and certificate files are read again this often, as client-go does: whoever rotates them leaves an overlap. */
+const rereadMs = 60_000;
+
+export interface KubeconfigOptions {
+  /** Absent: the service account that Kubernetes has mounted into the pod. */
+  readonly path?: string | undefined;
+  /** Goes before the address in the kubeconfig. */
+  readonly server?: string | undefined;
+  /** HTTPS_PROXY, NO_PROXY and their like; `proxy-url` in the kubeconfig goes before them. */
+  readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** A server, and who the process is to it. */
+export interface Connection {
+  readonly address: ServerAddress;
+  readonly credentials: Credentials;
+  /** How to know the server, without a client certificate: for those who show a token of their own. */
+  readonly anonymousTls: () => TlsIdentity;
+}
+
+/** Reads a kubeconfig, and what it refers to once before it is needed. What cannot be used is a `ConfigError`. */
+export async function loadKubeconfig(options: KubeconfigOptions, clock: Clock): Promise<Connection> {
+  let access = await readAccess(options);
+  let { tls } = await access.identity();
+  let anonymousTls = withoutCertificate(tls);
+  const renew = async (rejected: boolean): Promise<Renewal> => {
+    // client-node keeps what plugins have given it until it expires; only a new KubeConfig asks them again.
+    if (rejected) access = await readAccess(options);
+    const identity = await access.identity();
+    if (!isSameTls(tls, identity.tls)) {
+      tls = identity.tls;
+      anonymousTls = withoutCertificate(tls);
+    }
+    return { identity: { ...identity, tls }, renewAfterMs: rereadMs, expiresAfterMs: Number.POSITIVE_INFINITY };
+  };
+  return {
+    address: access.address,
+    credentials: new RenewedCredentials(renew, clock),
+    anonymousTls: () => anonymousTls,
+  };
+}
+
+interface Access {
+  readonly address: ServerAddress;
+  /** Reads every file and asks every plugin that is due. */
+  identity(): Promise<Identity>;
+}
+
+async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promise<Access> {
+  // Loaded here, because it takes longer than all the rest of the program and many who import this never need it.
+  const clientNode = await import('@kubernetes/client-node');
+  const config = new clientNode.KubeConfig();
+  if (path === undefined) {
+    const { url, tokenFile } = loadInCluster(config);
+    const address = { url: server === undefined ? url : httpUrl('server', server), proxyEnv };
+    return { address, identity: () => readIdentity(config, { place: 'in-cluster configuration', tokenFile }) };
+  }
+  const current = readKubeconfigFile(path);
+  const url = server === undefined ? current.cluster.server : httpUrl('server', server);
+  loadContext(config, current, url);
+  const { tokenFile, 'as-groups': groups = [], 'as-uid': uid } = current.user;
+  const headers = groups.flatMap((group) => ['Impersonate-Group', group]);
+  if (uid !== undefined) headers.push('Impersonate-Uid', uid);
+  return {
+    address: { url, proxyUrl: current.cluster['proxy-url'], proxyEnv },
+    identity: () => readIdentity(config, { place: `kubeconfig ${path}`, tokenFile, headers }),
+  };
+}
+
+function loadInCluster(config: KubeConfig): { readonly url: string; readonly tokenFile: string } {
+  const place = 'in-cluster configuration';
+  config.loadFromCluster();
+  const [cluster] = config.clusters;
+  const [user] = config.users;
+  if (cluster === undefined || user === undefined || cluster.server.includes('undefined')) {
+    throw new ConfigError(`${place}: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set`);
+  }
+  const provider = z.object({ config: z.object({ tokenFile: z.string() }) }).parse(user.authProvider);
+  readNamedFile(`${place}: token`, provider.config.tokenFile);
+  readNamedFile(`${place}: ca.crt`, cluster.caFile ?? '');
+  config.users = [{ name: user.name }]; // the token file is read here, not by client-node, which keeps it for a minute more
+  return { url: cluster.server, tokenFile: provider.config.tokenFile };
+}
+
+function loadContext(config: KubeConfig, { cluster, user }: CurrentContext, url: string): void {
+  const { exec, ...plainUser } = user;
+  const skipVerify = cluster['insecure-skip-tls-verify'] === true || url.startsWith('http:');
+  config.loadFromString(
+    JSON.stringify({
+      'current-context': 'current',
+      contexts: [{ name: 'current', context: { cluster: 'current', user: 'current' } }],
+      clusters: [
+        {
+          name: 'current',
+          // Without the proxy: it is the transport that goes through it, not client-node.
+          cluster: { ...cluster, server: url, 'insecure-skip-tls-verify': skipVerify, 'proxy-url': undefined },
+        },
+      ],
+      users: [{ name: 'current', user: { ...plainUser, exec: exec && withExecInfo(exec, cluster) } }],
+    }),
+  );
+}
+
+type Exec = NonNullable<CurrentContext['user']['exec']>;
+
+/** Plugins written with client-go refuse to run without this variable; client-node does not set it. */
+function withExecInfo(exec: Exec, cluster: CurrentContext['cluster']): Exec {
+  const info = {
+    apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',
+    kind: 'ExecCredential',
+    spec: {
+      interactive: false,
+      cluster:
+        exec.provideClusterInfo === true
+          ? {
+              server: cluster.server,
+              'tls-server-name': cluster['tls-server-name'],
+              'insecure-skip-tls-verify': cluster['insecure-skip-tls-verify'],
+              'certificate-authority-data':
+                cluster['certificate-authority-data'] ?? base64OfFile(cluster['certificate-authority']),
+              'proxy-url': cluster['proxy-url'],
+            }
+          : undefined,
+    },
+  };
+  return { ...exec, env: [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }] };
+}
+
+function base64OfFile(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : Buffer.from(readNamedFile('certificate-authority', path)).toString('base64');
+}
+
+interface IdentityParts {
+  readonly place: string;
+  readonly tokenFile?: string | undefined;
+  readonly headers?: readonly string[];
+}
+
+async function readIdentity(config: KubeConfig, { place, tokenFile, headers = [] }: IdentityParts): Promise<Identity> {
+  const options: https.RequestOptions = {};
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.trim().split('\n')[0] ?? '') : '';
+    throw new ConfigError(`${place}: credentials: ${why}`, { cause: error });
+  }
+  const all = { ...(options.headers as Readonly<Record<string, string>> | undefined) };
+  if (typeof options.auth === 'string') all['Authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  if (tokenFile !== undefined) all['Authorization'] = `Bearer ${readNamedFile(`${place}: tokenFile`, tokenFile)}`;
+  const tls: TlsIdentity = {
+    ca: pem(options.ca),
+    cert: pem(options.cert),
+    key: pem(options.key),
+    serverName: options.servername,
+    insecureSkipVerify: options.rejectUnauthorized === false,
+  };
+  checkTls(place, tls);
+  return { tls, headers: [...Object.entries(all).flatMap(([name, value]) => [name, value.trim()]), ...headers] };
+}
+
+function pem(value: unknown): string | undefined {
+  if (Buffer.isBuffer(value)) return value.toString('utf8');
+  return typeof value === 'string' ? value : undefined;
+}
+
+function checkTls(place: string, { ca, cert, key }: TlsIdentity): void {
+  for (const [field, part] of [
+    ['certificate-authority', { ca }],
+    ['client-certificate', { cert }],
+    ['client-key', { key }],
+    ['client-certificate and client-key', { cert, key }],
+  ] as const) {
+    try {
+      createSecureContext(part);
+    } catch (error) {
+      throw new ConfigError(`${place}: ${field}: ${error instanceof Error ? error.message : 'unusable'}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+function withoutCertificate(tls: TlsIdentity): TlsIdentity {
+  return { ...tls, cert: undefined, key: undefined };
+}
+
+function isSameTls(a: TlsIdentity, b: TlsIdentity): boolean {
+  return (
+    a.ca === b.ca &&
+    a.cert === b.cert &&
+    a.key === b.key &&
+    a.serverName === b.serverName &&
+    a.insecureSkipVerify === b.insecureSkipVerify
+  );
+}
