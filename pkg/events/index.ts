@@ -1,1 +1,2 @@
+export * from './broadcaster.ts';
 export * from './recorder.ts';

@@ -1,8 +1,18 @@
-import type { Cached, Kind, KubeObject } from '../api/index.ts';
+import type { Kind } from '../api/index.ts';
 
 /** Records what happened to an object, for `kubectl describe`. Returns at once and never throws. */
 export interface EventRecorder {
-  event<T extends KubeObject>(kind: Kind<T>, about: Cached<T>, event: NewEvent): void;
+  event(kind: Kind, about: EventSubject, event: NewEvent): void;
+}
+
+/** What an event is about: any object, or as much of one as is known. What is absent is left out of the reference. */
+export interface EventSubject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string | undefined;
+    readonly uid?: string | undefined;
+    readonly resourceVersion?: string | undefined;
+  };
 }
 
 export interface NewEvent {
@@ -10,4 +20,6 @@ export interface NewEvent {
   /** A public id in CamelCase, as `SuccessfulCreate`. */
   readonly reason: string;
   readonly message: string;
+  /** The part of the object that is meant, as `spec.containers{web}`. */
+  readonly fieldPath?: string | undefined;
 }

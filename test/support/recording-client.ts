@@ -329,7 +329,9 @@ function matcherOf({ namespace, labelSelector, fieldSelector }: Parameters<Recor
 function matchesField(object: Stored, term: string): boolean {
   const [, path = '', operator, value = ''] = /^([^!=]+)(!=|==?)(.*)$/.exec(term) ?? [];
   const found = path.split('.').reduce<unknown>((at, step) => (isFields(at) ? at[step] : undefined), object);
-  return ((typeof found === 'object' ? '' : String(found ?? '')) === value) === (operator !== '!=');
+  const text =
+    typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean' ? String(found) : '';
+  return (text === value) === (operator !== '!=');
 }
 
 /** The forms that `formatSelector` writes, and `!=`. */

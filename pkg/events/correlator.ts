@@ -1,0 +1,100 @@
+import { TokenBucket } from '../time/index.ts';
+import type { EventDraft } from './event-object.ts';
+import { LruMap } from './lru-map.ts';
+
+const cacheSize = 4096;
+/** From this many different messages on, events that differ in nothing else become one. */
+const similarLimit = 10;
+/** Similar events are counted together as long as no longer pause than this lies between them. */
+const similarWindowMs = 600_000;
+/** Each object gets this many events of one type from one source at once, and then one every five minutes. */
+const spamLimit = { qps: 1 / 300, burst: 25 };
+const combinedPrefix = '(combined from similar events): ';
+
+/** What the server needs to be told about an event. */
+export type Correlation =
+  | { readonly kind: 'create'; readonly event: EventDraft }
+  /** The event was written before: count it up. `event` is the whole of it, in case it has expired meanwhile. */
+  | { readonly kind: 'patch'; readonly event: EventDraft; readonly patch: EventPatch }
+  /** Too many about this object: nothing. */
+  | { readonly kind: 'skip' };
+
+export interface EventPatch {
+  readonly count: number;
+  readonly lastTimestamp: string;
+  readonly message: string | undefined;
+}
+
+/** What has been recorded lately. Bounded, so what was forgotten is simply written as a new event. */
+export interface CorrelatorState {
+  readonly similar: LruMap<string, { readonly messages: Set<string>; readonly lastMs: number }>;
+  readonly written: LruMap<
+    string,
+    Pick<EventDraft, 'count' | 'firstTimestamp'> & { readonly name: string | undefined }
+  >;
+  readonly spam: LruMap<string, TokenBucket>;
+}
+
+export function createCorrelatorState(): CorrelatorState {
+  return { similar: new LruMap(cacheSize), written: new LruMap(cacheSize), spam: new LruMap(cacheSize) };
+}
+
+/** Decides what becomes of an event, and takes note of it in `state`. `nowMs` is monotonic. */
+export function correlate(state: CorrelatorState, event: EventDraft, nowMs: number): Correlation {
+  const { event: combined, key } = combineSimilar(state, event, nowMs);
+  const correlation = countUp(state, combined, key);
+  return isSpam(state, event, nowMs) ? { kind: 'skip' } : correlation;
+}
+
+function combineSimilar(
+  state: CorrelatorState,
+  event: EventDraft,
+  nowMs: number,
+): { readonly event: EventDraft; readonly key: string } {
+  const similarKey = keyFrom(sourceAndObject(event), event.reason, event.reportingComponent, event.reportingInstance);
+  const known = state.similar.get(similarKey);
+  const messages = known !== undefined && nowMs - known.lastMs <= similarWindowMs ? known.messages : new Set<string>();
+  messages.add(event.message ?? '');
+  state.similar.set(similarKey, { messages, lastMs: nowMs });
+  if (messages.size < similarLimit) {
+    const { fieldPath } = event.involvedObject;
+    return { event, key: keyFrom(sourceAndObject(event), event.reason, fieldPath, event.message) };
+  }
+  const [oldest = ''] = messages;
+  messages.delete(oldest); // room for the next one, which then combines too
+  const { reportingComponent: _component, reportingInstance: _instance, ...rest } = event;
+  return { event: { ...rest, message: combinedPrefix + (event.message ?? '') }, key: similarKey };
+}
+
+function countUp(state: CorrelatorState, event: EventDraft, key: string): Exclude<Correlation, { kind: 'skip' }> {
+  const before = state.written.get(key);
+  if (before === undefined) {
+    state.written.set(key, { count: 1, firstTimestamp: event.firstTimestamp, name: event.metadata.name });
+    return { kind: 'create', event };
+  }
+  const { firstTimestamp, name } = before;
+  const count = before.count + 1;
+  state.written.set(key, { count, firstTimestamp, name });
+  const { lastTimestamp, message } = event;
+  return {
+    kind: 'patch',
+    event: { ...event, metadata: { ...event.metadata, name }, firstTimestamp, count },
+    patch: { count, lastTimestamp, message: message === '' ? undefined : message },
+  };
+}
+
+function isSpam(state: CorrelatorState, event: EventDraft, nowMs: number): boolean {
+  const key = sourceAndObject(event);
+  const bucket = state.spam.get(key) ?? new TokenBucket(spamLimit);
+  state.spam.set(key, bucket);
+  return !bucket.tryTake(nowMs);
+}
+
+function sourceAndObject({ source, involvedObject, type }: EventDraft): string {
+  const { kind, namespace, name, uid, apiVersion } = involvedObject;
+  return keyFrom(source?.component, source?.host, kind, namespace, name, uid, apiVersion, type);
+}
+
+function keyFrom(...parts: readonly (string | undefined)[]): string {
+  return parts.join('\0');
+}

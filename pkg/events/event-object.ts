@@ -1,0 +1,51 @@
+import { apiVersionOf, formatTime, type CoreEvent, type Kind, type Unsaved } from '../api/index.ts';
+import type { EventSubject, NewEvent } from './recorder.ts';
+
+/** An event on its way to the server. Those of legacy recorders carry a count and two times, and no `eventTime`. */
+export type EventDraft = Unsaved<CoreEvent> & { count: number; firstTimestamp: string; lastTimestamp: string };
+
+export interface EventOrigin {
+  readonly component: string;
+  readonly name: string;
+  readonly nowMs: number;
+}
+
+export function composeEvent(kind: Kind, { metadata }: EventSubject, event: NewEvent, origin: EventOrigin): EventDraft {
+  const { name, uid, resourceVersion } = metadata;
+  const namespace = metadata.namespace === '' ? undefined : metadata.namespace;
+  const time = formatTime(origin.nowMs);
+  const { type, reason, message, fieldPath } = event;
+  return {
+    // What lives in no namespace has its events in `default`.
+    metadata: { name: origin.name, namespace: namespace ?? 'default' },
+    involvedObject: {
+      kind: kind.kind,
+      apiVersion: apiVersionOf(kind),
+      namespace,
+      name,
+      uid,
+      resourceVersion,
+      fieldPath,
+    },
+    reason,
+    message,
+    type,
+    source: { component: origin.component },
+    reportingComponent: origin.component,
+    reportingInstance: '', // the host of the source, which a controller manager does not give
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+}
+
+/**
+ * The name of an event: that of its object, and a time in nanoseconds to tell it from others. Undefined when that is no
+ * name the server takes: some objects have names (of RBAC, or very long ones) that events cannot have.
+ */
+export function eventName(objectName: string, nanos: bigint): string | undefined {
+  const name = `${objectName}.${nanos.toString(16)}`;
+  return name.length <= 253 && subdomain.test(name) ? name : undefined;
+}
+
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
