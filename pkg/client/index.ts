@@ -6,6 +6,7 @@ export * from './errors.ts';
 export { loadKubeconfig } from './kubeconfig.ts';
 export type { Connection, KubeconfigOptions } from './kubeconfig.ts';
 export type * from './observer.ts';
+export { createDiscovery } from './server-discovery.ts';
 export { RestClient } from './rest.ts';
 export type { RestClientOptions } from './rest.ts';
 export { Transport } from './transport.ts';
