@@ -15,11 +15,6 @@ const directory = join(root, 'dist');
 const bundle = join(directory, 'kube-controller-manager.mjs');
 const executable = join(directory, 'kube-controller-manager');
 
-const { values } = parseArgs({ options: { binary: { type: 'boolean', default: false } } });
-mkdirSync(directory, { recursive: true });
-await writeBundle();
-if (values.binary) writeExecutable();
-
 /** Without a word from their authors, esbuild must assume that importing a package does something, and keeps it all. */
 const withoutSideEffects: Plugin = {
   name: 'without-side-effects',
@@ -27,8 +22,9 @@ const withoutSideEffects: Plugin = {
     onResolve({ filter: /^(@kubernetes\/client-node|\.)/ }, async (args) => {
       if (args.pluginData === 'resolved' || args.kind === 'require-call') return undefined;
       if (args.path.startsWith('.') && !args.importer.includes('@kubernetes/client-node')) return undefined;
-      const found = await resolve(args.path, { ...args, pluginData: 'resolved' });
-      return { ...found, sideEffects: false };
+      const { importer, kind, resolveDir } = args;
+      const { path } = await resolve(args.path, { importer, kind, resolveDir, pluginData: 'resolved' });
+      return { path, sideEffects: false };
     });
   },
 };
@@ -73,3 +69,8 @@ function writeExecutable(): void {
 function report(path: string): void {
   console.log(`${path} (${(statSync(path).size / 1e6).toFixed(1)} MB)`);
 }
+
+const { values } = parseArgs({ options: { binary: { type: 'boolean', default: false } } });
+mkdirSync(directory, { recursive: true });
+await writeBundle();
+if (values.binary) writeExecutable();

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { credentialFiles, issueClientCertificate } from './credentials.ts';
+import { credentialFiles, issueClientCertificate, readAuthority } from './credentials.ts';
 import type { CredentialFiles, Identity } from './credentials.ts';
 
 /** The identity that may do everything. */
@@ -52,11 +52,12 @@ export function saveAddresses(directory: string, value: z.output<typeof addresse
 export function openCluster(directory: string): ClusterAccess {
   const { url, etcdUrl } = addresses.parse(JSON.parse(readFileSync(join(directory, addressFile), 'utf8')));
   const files = credentialFiles(directory);
-  const ca = readFileSync(files.ca, 'utf8');
+  const authority = readAuthority(files);
+  const ca = authority.certificate;
   const certificates = new Map<string, ReturnType<typeof issueClientCertificate>>();
   const certificateFor = (identity: Identity): ReturnType<typeof issueClientCertificate> => {
     const id = identityId(identity);
-    const certificate = certificates.get(id) ?? issueClientCertificate(files, identity);
+    const certificate = certificates.get(id) ?? issueClientCertificate(authority, identity);
     certificates.set(id, certificate);
     return certificate;
   };

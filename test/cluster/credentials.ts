@@ -69,8 +69,11 @@ export interface Identity {
   readonly groups?: readonly string[];
 }
 
-export function issueClientCertificate(files: CredentialFiles, { user, groups = [] }: Identity): KeyedCertificate {
-  const ca = { certificate: readFileSync(files.ca, 'utf8'), privateKey: readFileSync(files.caKey, 'utf8') };
+export function readAuthority(files: CredentialFiles): KeyedCertificate {
+  return { certificate: readFileSync(files.ca, 'utf8'), privateKey: readFileSync(files.caKey, 'utf8') };
+}
+
+export function issueClientCertificate(ca: KeyedCertificate, { user, groups = [] }: Identity): KeyedCertificate {
   return issue(ca, { commonName: user, organizations: groups, usages: ['client'] });
 }
 

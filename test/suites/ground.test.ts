@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startCluster } from '../cluster/index.ts';
+import { openCluster, startCluster } from '../cluster/index.ts';
 import type { ClusterAccess } from '../cluster/index.ts';
 import { createNamespace, useCluster, useSharedCluster } from './use-cluster.ts';
 
@@ -116,5 +119,25 @@ describe('clusters side by side', () => {
     }
     expect([existsSync(one.directory), existsSync(two.directory)]).toEqual([false, false]);
     await expect(one.request({ path: '/version' })).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('the watchdog', () => {
+  test('ends the servers of a process that was killed, a paused one too, and removes their directory', async () => {
+    const script = `
+      import { startCluster } from ${JSON.stringify(join(import.meta.dirname, '../cluster/index.ts'))};
+      const cluster = await startCluster();
+      cluster.apiServer.pause();
+      process.stdout.write(cluster.directory);
+      setInterval(() => {}, 1000);`;
+    const owner = spawn(process.execPath, ['--input-type=module-typescript', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [directory] = await once(owner.stdout.setEncoding('utf8'), 'data');
+    const orphaned = openCluster(String(directory));
+    owner.kill('SIGKILL');
+    await expect.poll(() => existsSync(orphaned.directory)).toBe(false);
+    await expect(fetch(orphaned.etcdUrl)).rejects.toThrow('fetch failed');
+    await expect(orphaned.request({ path: '/version' })).rejects.toThrow('ECONNREFUSED');
   });
 });
