@@ -35,7 +35,7 @@ const answer = z.object({
 
 /** Who may see what: administrators all, everyone the open paths, others what the API server says. */
 export function createAuthorizer(deps: {
-  readonly client?: Client | undefined;
+  readonly client?: Pick<Client, 'request'> | undefined;
   readonly clock: Clock;
   readonly alwaysAllowPaths: readonly string[];
   readonly allowedTtlMs: number;

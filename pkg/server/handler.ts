@@ -87,6 +87,7 @@ function routeRequest(request: IncomingMessage, target: Target): RouteRequest {
     method: request.method ?? 'GET',
     accept: request.headers.accept ?? '',
     userAgent: request.headers['user-agent'] ?? '',
+    acceptEncoding: request.headers['accept-encoding'] ?? '',
     body: () => readBody(request),
   };
 }

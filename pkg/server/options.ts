@@ -32,7 +32,7 @@ export interface AuthenticationOptions {
    * Speaks to the API server that reviews tokens and publishes client authorities (`--authentication-kubeconfig`, else
    * the pod's own account). Absent: tokens count as anonymous and nothing is looked up.
    */
-  readonly client?: Client | undefined;
+  readonly client?: Pick<Client, 'get' | 'request'> | undefined;
   /** `--authentication-skip-lookup`: read no authorities from the cluster. */
   readonly skipLookup: boolean;
   /** `--authentication-tolerate-lookup-failure`: start although the authorities cannot be read. */
@@ -58,7 +58,7 @@ export interface RequestHeaderOptions {
 /** What they may see: the flags of the section "authorization". */
 export interface AuthorizationOptions {
   /** Speaks to the API server that decides (`--authorization-kubeconfig`). Absent: no one is let past the open paths. */
-  readonly client?: Client | undefined;
+  readonly client?: Pick<Client, 'request'> | undefined;
   /** `--authorization-always-allow-paths`: exact, or a prefix when it ends in `*`. */
   readonly alwaysAllowPaths: readonly string[];
   /** `--authorization-webhook-cache-authorized-ttl` and `…-unauthorized-ttl`. */

@@ -13,7 +13,7 @@ const maxAttempts = 5;
  * when the connection was lost or the server stumbled.
  */
 export async function postReview(
-  { client, clock }: { readonly client: Client; readonly clock: Clock },
+  { client, clock }: { readonly client: Pick<Client, 'request'>; readonly clock: Clock },
   { path, body }: { readonly path: string; readonly body: unknown },
   signal: AbortSignal,
 ): Promise<unknown> {

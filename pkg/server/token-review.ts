@@ -26,7 +26,7 @@ const answer = z.object({
 });
 
 export interface TokenReviewDeps {
-  readonly client: Client;
+  readonly client: Pick<Client, 'request'>;
   readonly clock: Clock;
   readonly ttlMs: number;
   /** Ends the questions that several requests share: none of them may end it alone. */

@@ -102,7 +102,10 @@ function poolOf(pem: string | undefined): CertificatePool | undefined {
 }
 
 /** Undefined when there is no such configmap: some clusters have no front proxy and publish nothing. */
-async function readPublished(client: Client, signal: AbortSignal): Promise<PublishedAuthentication | undefined> {
+async function readPublished(
+  client: Pick<Client, 'get'>,
+  signal: AbortSignal,
+): Promise<PublishedAuthentication | undefined> {
   try {
     const { data } = await client.get(ConfigMaps, publishedKey, signal);
     return publishedAuthentication.parse(data ?? {});

@@ -79,9 +79,10 @@ function page(spec: {
     case 'object': {
       const type = { kind: spec.kind, apiVersion: `${apiGroup}/${form.version}` };
       const answer = jsonAnswer(200, { ...type, metadata: { name: component }, ...spec.content }, spec.pretty);
-      if (form.version === 'v1beta1') return answer;
+      const headers = { 'Content-Type': `application/json;g=${apiGroup};v=${form.version};as=${spec.kind}` };
+      if (form.version === 'v1beta1') return { ...answer, headers };
       const advice = `This version of the ${spec.kind.toLowerCase()} endpoint is deprecated. Please use a newer version.`;
-      return { ...answer, headers: { ...answer.headers, Warning: `299 - "${advice}"` } };
+      return { ...answer, headers: { ...headers, Warning: `299 - "${advice}"` } };
     }
     case 'unacceptable':
       return jsonAnswer(406, notAcceptable, spec.pretty);

@@ -1,0 +1,78 @@
+import { X509Certificate } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createAuthority, createSelfSigned, issueCertificate } from '../certificates/index.ts';
+import type { CertificateRequest, KeyedCertificate } from '../certificates/index.ts';
+import { findChainProblem, parseBundle, selectCertificateUser } from './client-certificate.ts';
+
+const validity = { fromMs: Date.UTC(2020, 0, 1), untilMs: Date.UTC(2060, 0, 1) };
+const during = Date.UTC(2026, 0, 1);
+const authority = createAuthority({ commonName: 'ca', validity });
+const namesake = createAuthority({ commonName: 'ca', validity });
+const shortLived = createAuthority({ commonName: 'old', validity: { ...validity, untilMs: Date.UTC(2025, 0, 1) } });
+
+function client(issuer: KeyedCertificate, request: Partial<CertificateRequest> = {}): X509Certificate {
+  const { certificate } = issueCertificate(issuer, { commonName: 'jane', usages: ['client'], validity, ...request });
+  return new X509Certificate(certificate);
+}
+
+describe('findChainProblem', () => {
+  const unknown = 'certificate signed by unknown authority';
+  const expired = 'certificate has expired or is not yet valid';
+  const rows = [
+    { name: 'accepts what the authority issued', leaf: client(authority), nowMs: during, problem: undefined },
+    { name: 'rejects another authority of the same name', leaf: client(namesake), nowMs: during, problem: unknown },
+    { name: 'rejects before its time', leaf: client(authority), nowMs: validity.fromMs - 1, problem: expired },
+    { name: 'rejects after its time', leaf: client(authority), nowMs: validity.untilMs + 1, problem: expired },
+    { name: 'rejects when the authority has expired', leaf: client(shortLived), nowMs: during, problem: unknown },
+    {
+      name: 'rejects the certificate of a server',
+      leaf: client(authority, { usages: ['server'] }),
+      nowMs: during,
+      problem: 'certificate is not meant for client authentication',
+    },
+    {
+      name: 'rejects one that vouches for itself',
+      leaf: new X509Certificate(createSelfSigned({ commonName: 'jane', usages: ['client'], validity }).certificate),
+      nowMs: during,
+      problem: unknown,
+    },
+  ];
+  const authorities = [authority, shortLived].map(({ certificate }) => new X509Certificate(certificate));
+  for (const { name, leaf, nowMs, problem } of rows) {
+    test(name, () => expect(findChainProblem({ leaf, intermediates: [] }, authorities, nowMs)).toBe(problem));
+  }
+
+  test('does not take a client for an authority, though it presents one', () => {
+    const jane = issueCertificate(authority, { commonName: 'jane', usages: ['client'], validity });
+    const leaf = client(jane, { commonName: 'root' });
+    const intermediates = [new X509Certificate(jane.certificate)];
+    expect(findChainProblem({ leaf, intermediates }, authorities, during)).toBe(unknown);
+  });
+
+  test('comes to an end when intermediates go round in circles', () => {
+    const intermediates = [namesake, namesake, namesake].map(({ certificate }) => new X509Certificate(certificate));
+    expect(findChainProblem({ leaf: client(namesake), intermediates }, authorities, during)).toBe(unknown);
+  });
+});
+
+describe('selectCertificateUser', () => {
+  test('reads name and groups as they were signed, and tells which certificate it was', () => {
+    const certificate = client(authority, { commonName: 'jane, CN=root', organizations: ['dev', 'a\nO=b'] });
+    const user = selectCertificateUser(certificate);
+    expect(user).toMatchObject({ name: 'jane, CN=root', groups: ['dev', 'a\nO=b'] });
+    expect(user?.extra?.['authentication.kubernetes.io/credential-id']?.[0]).toMatch(/^X509SHA256=[0-9a-f]{64}$/);
+  });
+
+  test('finds nobody in a certificate without a name', () => {
+    expect(selectCertificateUser(client(authority, { commonName: '' }))).toBeUndefined();
+  });
+});
+
+describe('parseBundle', () => {
+  test('reads every certificate between other text', () => {
+    const bundle = `first\n${authority.certificate}\nsecond\n${namesake.certificate}`;
+    expect(parseBundle(bundle)).toHaveLength(2);
+  });
+
+  test('refuses a file without any', () => expect(() => parseBundle('hello')).toThrow('no certificate'));
+});
