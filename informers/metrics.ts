@@ -30,14 +30,25 @@ export function createInformerMetrics(registry: MetricsRegistry, name: string): 
     labels,
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
+  // The informer of a kind and the one of its metadata alone have the same labels: their series are the sum.
+  const readersOf = new Map<string, Set<() => number>>();
   return ({ group, version, resource }) => {
     const series = { name, group, version, resource };
-    const gauge = queuedItems.with(series);
+    const id = `${group}/${version}/${resource}`;
+    const readers = readersOf.get(id) ?? new Set();
+    readersOf.set(id, readers);
     const histogram = processing.with(series);
+    let own: () => number = () => 0;
     return {
-      readQueuedItems: (read) => gauge.readFrom(read),
+      readQueuedItems(read) {
+        own = read;
+        readers.add(read);
+        queuedItems.with(series).readFrom(() => readers.values().reduce((sum, each) => sum + each(), 0));
+      },
       observeProcessing: (seconds) => histogram.observe(seconds),
       remove() {
+        readers.delete(own);
+        if (readers.size > 0) return;
         queuedItems.remove(series);
         processing.remove(series);
       },

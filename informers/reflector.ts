@@ -4,7 +4,6 @@ import {
   isBadRequest,
   isConnectionError,
   isExpired,
-  isInternal,
   isInvalid,
   isMethodNotSupported,
   isNotAcceptable,
@@ -190,13 +189,13 @@ function failureOf(error: unknown): Failure {
   if (isBadRequest(error) || isInvalid(error) || isNotAcceptable(error) || isMethodNotSupported(error)) {
     return 'refused';
   }
+  // What cannot be read, by the server or by us, would be met again by a watch that goes on from the same place.
   const isUnavailable =
-    isConnectionError(error) ||
+    (isConnectionError(error) && !(error.cause instanceof SyntaxError)) ||
     isTooManyRequests(error) ||
     isServiceUnavailable(error) ||
     isTimeout(error) ||
-    isServerTimeout(error) ||
-    isInternal(error);
+    isServerTimeout(error);
   return isUnavailable ? 'unavailable' : 'other';
 }
 
