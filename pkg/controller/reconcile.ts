@@ -8,7 +8,8 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number | undefined;
 }
 
-export type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal_error';
+/** `conflict`: someone else wrote first, which is everyday life and no failure. */
+export type ReconcileOutcome = 'success' | 'requeue_after' | 'conflict' | 'error' | 'terminal_error';
 
 /** Told of every reconcile that ended: the process turns this into metrics. */
 export interface ReconcileObserver {

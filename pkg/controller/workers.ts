@@ -1,4 +1,5 @@
 import type { ObjectKey } from '../api/index.ts';
+import { isConflict } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
@@ -60,6 +61,7 @@ async function runWorker<K>(work: Work<K>, logger: Logger, stop: AbortSignal, ab
       context.reconciles.finished(name, outcome, durationMs);
       const fields = { object: key, durationMs: Math.round(durationMs * 10) / 10, outcome };
       if (error === undefined) logger.debug(fields, 'reconciled');
+      else if (outcome === 'conflict') logger.debug(fields, 'reconciled on an old state, trying again');
       else logger.error({ ...fields, err: error }, 'reconcile failed');
     };
     try {
@@ -77,7 +79,7 @@ async function runWorker<K>(work: Work<K>, logger: Logger, stop: AbortSignal, ab
         finish('terminal_error', error);
       } else {
         queue.addRateLimited(key);
-        finish('error', error);
+        finish(isConflict(error) ? 'conflict' : 'error', error);
       }
     } finally {
       queue.done(key);

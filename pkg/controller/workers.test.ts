@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+
+import { objectKey, type ObjectKey } from '../api/index.ts';
+import { ApiError } from '../client/index.ts';
+import { createWorkQueue } from '../../workqueue/index.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../../test/support/loggers.ts';
+import { TerminalError, type Reconcile } from './reconcile.ts';
+import { GracefulStop } from './stopping.ts';
+import { runAll, runWorkers, type Work } from './workers.ts';
+
+const key = objectKey('default', 'one');
+const synced = { waitForSync: async (): Promise<void> => {} };
+
+interface Run {
+  readonly clock: FakeClock;
+  readonly stop: AbortController;
+  readonly queue: Work['queue'];
+  readonly outcomes: string[];
+  readonly ended: Promise<void>;
+}
+
+function start(reconcile: Reconcile): Run {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const outcomes: string[] = [];
+  const queue = createWorkQueue<ObjectKey>({ name: 'test', clock });
+  const context = {
+    clock,
+    logger: silentLogger,
+    reconciles: { finished: (_name: string, outcome: string): void => void outcomes.push(outcome) },
+  };
+  const ended = runWorkers({ name: 'test', context, queue, reconcile, caches: [synced], workers: 2 }, stop.signal);
+  return { clock, stop, queue, outcomes, ended };
+}
+
+async function until(condition: () => boolean, clock: FakeClock): Promise<void> {
+  while (!condition()) await clock.advance(1);
+}
+
+describe('runWorkers', () => {
+  test('works on what is queued until told to stop', async () => {
+    const seen: string[] = [];
+    const { queue, clock, stop, ended, outcomes } = start(async (item) => {
+      seen.push(item);
+      return {};
+    });
+    queue.add(key);
+    await until(() => outcomes.length === 1, clock);
+    stop.abort();
+    await ended;
+    expect(seen).toEqual([key]);
+    expect(outcomes).toEqual(['success']);
+  });
+
+  const conflict = new ApiError('update', { code: 409, reason: 'Conflict' });
+  const retries = [
+    { name: 'a failure', error: new Error('no luck'), outcome: 'error' },
+    { name: 'a conflict', error: conflict, outcome: 'conflict' },
+  ];
+  for (const { name, error, outcome } of retries) {
+    test(`tries again after ${name}`, async () => {
+      let calls = 0;
+      const { queue, clock, stop, ended, outcomes } = start(async () => {
+        calls += 1;
+        if (calls < 3) throw error;
+        return {};
+      });
+      queue.add(key);
+      await until(() => outcomes.length === 3, clock);
+      stop.abort();
+      await ended;
+      expect(outcomes).toEqual([outcome, outcome, 'success']);
+      expect(queue.numRequeues(key)).toBe(0);
+    });
+  }
+
+  test('does not try a terminal error again', async () => {
+    const { queue, clock, stop, ended, outcomes } = start(async () => {
+      throw new TerminalError('hopeless');
+    });
+    queue.add(key);
+    await until(() => outcomes.length === 1, clock);
+    await clock.advance(3_600_000);
+    stop.abort();
+    await ended;
+    expect(outcomes).toEqual(['terminal_error']);
+  });
+
+  test('comes back when a reconcile asks for it', async () => {
+    const times: number[] = [];
+    const { queue, clock, stop, ended } = start(async () => {
+      times.push(clock.monotonic());
+      return times.length === 1 ? { requeueAfterMs: 5000 } : {};
+    });
+    queue.add(key);
+    await until(() => times.length === 2, clock);
+    stop.abort();
+    await ended;
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(5000);
+  });
+
+  test('lets running work finish on a clean stop, and takes no more', async () => {
+    let finish = (): void => {};
+    const done: string[] = [];
+    const { queue, clock, stop, ended } = start(async (item, signal) => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      if (!signal.aborted) done.push(item);
+      return {};
+    });
+    queue.add(key);
+    await clock.advance(1);
+    stop.abort(new GracefulStop(10_000));
+    queue.add(objectKey('default', 'two'));
+    await clock.advance(9999);
+    finish();
+    await ended;
+    expect(done).toEqual([key]);
+  });
+
+  const abrupt = [
+    { name: 'when its grace is over', reason: new GracefulStop(1000) },
+    { name: 'at once when the lease is lost', reason: new Error('lease lost') },
+  ];
+  for (const { name, reason } of abrupt) {
+    test(`aborts running work ${name}`, async () => {
+      let aborted: unknown;
+      const { queue, clock, stop, ended } = start(
+        (_item, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              aborted = signal.reason;
+              reject(signal.reason as Error);
+            });
+          }),
+      );
+      queue.add(key);
+      await clock.advance(1);
+      stop.abort(reason);
+      await clock.advance(1000);
+      await ended;
+      expect(aborted).toBe(reason);
+    });
+  }
+});
+
+describe('runAll', () => {
+  test('stops the others when one fails, and throws its error', async () => {
+    const ended: string[] = [];
+    const waits = (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          ended.push('waiting loop');
+          resolve();
+        });
+      });
+    const failing = runAll([waits, async () => Promise.reject(new Error('broken'))], new AbortController().signal);
+    await expect(failing).rejects.toThrow('broken');
+    expect(ended).toEqual(['waiting loop']);
+  });
+});
