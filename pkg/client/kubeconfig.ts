@@ -1,7 +1,7 @@
 import type * as https from 'node:https';
 import { createSecureContext } from 'node:tls';
 
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from './kube-config.ts';
 import { z } from 'zod';
 
 import type { Clock } from '../time/index.ts';
@@ -60,8 +60,8 @@ interface Access {
 
 async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promise<Access> {
   // Loaded here, because it takes longer than all the rest of the program and many who import this never need it.
-  const clientNode = await import('@kubernetes/client-node');
-  const config = new clientNode.KubeConfig();
+  const { KubeConfig } = await import('./kube-config.ts');
+  const config = new KubeConfig();
   if (path === undefined) {
     const { url, tokenFile } = loadInCluster(config);
     const address = { url: server === undefined ? url : httpUrl('server', server), proxyEnv };
