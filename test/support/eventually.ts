@@ -31,26 +31,32 @@ export async function eventually<T>(attempt: () => Promise<T | false>, signal: A
 }
 
 /**
- * Follows the objects of one kind until `isDone` likes the whole set, and gives the set. Sees every change, so a state
- * that lasts a moment is not missed. Ends with the signal's reason when it aborts.
+ * Follows the objects of one kind until there are `count` of them, 1 unless said, and each is as wanted; gives them.
+ * Costs the same per event however many there are. Ends with the signal's reason when it aborts.
  */
 export async function watchUntil<T extends KubeObject>(
   client: Client,
   kind: Kind<T>,
-  options: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>,
-  isDone: (objects: readonly T[]) => boolean,
+  options: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> & { readonly count?: number },
+  isWanted: (object: T) => boolean,
   signal: AbortSignal,
 ): Promise<readonly T[]> {
+  const { count = 1, ...selection } = options;
   for (;;) {
-    const list = await client.listAll(kind, options, signal);
-    const byUid = new Map(list.items.map((item) => [item.metadata.uid, item]));
-    if (isDone([...byUid.values()])) return [...byUid.values()];
-    const { resourceVersion } = list.metadata;
-    for await (const event of client.watch(kind, { ...options, resourceVersion }, signal)) {
+    const { items, metadata } = await client.listAll(kind, selection, signal);
+    const byUid = new Map(items.map((item) => [item.metadata.uid, item]));
+    const unwanted = new Set(items.filter((item) => !isWanted(item)).map((item) => item.metadata.uid));
+    if (byUid.size === count && unwanted.size === 0) return items;
+    const from = { ...selection, resourceVersion: metadata.resourceVersion };
+    // Servers end watches as they please, those of slow readers most of all: then the list tells what was missed.
+    for await (const event of client.watch(kind, from, signal)) {
       if (event.type === 'BOOKMARK') continue;
-      if (event.type === 'DELETED') byUid.delete(event.object.metadata.uid);
-      else byUid.set(event.object.metadata.uid, event.object);
-      if (isDone([...byUid.values()])) return [...byUid.values()];
+      const { uid } = event.object.metadata;
+      if (event.type === 'DELETED') byUid.delete(uid);
+      else byUid.set(uid, event.object);
+      if (event.type === 'DELETED' || isWanted(event.object)) unwanted.delete(uid);
+      else unwanted.add(uid);
+      if (byUid.size === count && unwanted.size === 0) return [...byUid.values()];
     }
     signal.throwIfAborted();
   }
