@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+
+import * as errors from './errors.ts';
+
+const { ApiError } = errors;
+
+const statuses: readonly { reason: string; code: number; is: readonly (keyof typeof errors)[]; cause?: string }[] = [
+  { reason: 'NotFound', code: 404, is: ['isNotFound'] },
+  { reason: 'AlreadyExists', code: 409, is: ['isAlreadyExists'] },
+  { reason: 'Conflict', code: 409, is: ['isConflict'] },
+  { reason: 'Expired', code: 410, is: ['isExpired'] },
+  { reason: 'Gone', code: 410, is: ['isExpired'] },
+  { reason: 'Forbidden', code: 403, is: ['isForbidden'] },
+  { reason: 'Forbidden', code: 403, cause: 'NamespaceTerminating', is: ['isForbidden', 'isNamespaceTerminating'] },
+  { reason: 'Unauthorized', code: 401, is: ['isUnauthorized'] },
+  { reason: 'Invalid', code: 422, is: ['isInvalid'] },
+  { reason: 'BadRequest', code: 400, is: ['isBadRequest'] },
+  { reason: 'MethodNotAllowed', code: 405, is: ['isMethodNotSupported'] },
+  { reason: 'NotAcceptable', code: 406, is: ['isNotAcceptable'] },
+  { reason: 'TooManyRequests', code: 429, is: ['isTooManyRequests'] },
+  { reason: 'Timeout', code: 504, is: ['isTimeout'] },
+  { reason: 'Timeout', code: 504, cause: 'ResourceVersionTooLarge', is: ['isTimeout', 'isTooLargeResourceVersion'] },
+  { reason: 'ServerTimeout', code: 500, is: ['isServerTimeout'] },
+  { reason: 'ServiceUnavailable', code: 503, is: ['isServiceUnavailable'] },
+  { reason: 'InternalError', code: 500, is: ['isInternal'] },
+];
+
+const predicates = Object.entries(errors).filter((entry): entry is [keyof typeof errors, (error: unknown) => boolean] =>
+  entry[0].startsWith('is'),
+);
+
+describe('predicates', () => {
+  for (const { reason, code, cause, is } of statuses) {
+    test(`${reason}${cause === undefined ? '' : ` because of ${cause}`} is ${is.join(', ')} and nothing else`, () => {
+      const details = { causes: cause === undefined ? [] : [{ reason: cause }] };
+      const error = new ApiError('get pods a/b', { code, reason, details });
+      expect(
+        predicates
+          .filter(([, holds]) => holds(error))
+          .map(([name]) => name)
+          .sort(),
+      ).toEqual([...is].sort());
+    });
+  }
+  test('take anything, and say no', () => {
+    for (const value of [undefined, null, 'NotFound', { reason: 'NotFound' }, new Error('NotFound')]) {
+      expect(predicates.filter(([, holds]) => holds(value))).toEqual([]);
+    }
+  });
+});
+
+describe('ApiError', () => {
+  test('says what was attempted, and what the server said', () => {
+    const error = new ApiError('get pods a/b', { code: 404, reason: 'NotFound', message: 'pods "b" not found' });
+    expect(error.message).toBe('get pods a/b: pods "b" not found');
+    expect(error.serverMessage).toBe('pods "b" not found');
+  });
+  test('gets its reason from the code when a proxy answered', () => {
+    expect(new ApiError('get pods', { code: 503, message: 'x' }).reason).toBe('ServiceUnavailable');
+  });
+  test('prefers the seconds in the status to those in the header', () => {
+    expect(new ApiError('x', { code: 429, details: { retryAfterSeconds: 3 } }, 9).retryAfterSeconds).toBe(3);
+    expect(new ApiError('x', { code: 429 }, 9).retryAfterSeconds).toBe(9);
+  });
+});

@@ -1,0 +1,238 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { json, LoopbackServer } from '../../test/support/loopback-server.ts';
+import { ClientBuilder } from './client-builder.ts';
+import { ConfigError } from './errors.ts';
+import { loadKubeconfig, type Connection } from './kubeconfig.ts';
+
+const never = new AbortController().signal;
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function write(name: string, content: unknown): string {
+  const path = join(directory, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+interface Parts {
+  readonly cluster?: object;
+  readonly user?: object;
+  readonly context?: object;
+  readonly file?: object;
+}
+
+function kubeconfig({ cluster = {}, user = {}, context = {}, file = {} }: Parts = {}): object {
+  return {
+    'current-context': 'here',
+    contexts: [{ name: 'here', context: { cluster: 'c', user: 'u', ...context } }],
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443', ...cluster } }, { name: 'broken' }],
+    users: [{ name: 'u', user }],
+    ...file,
+  };
+}
+
+async function load(content: unknown, clock = new FakeClock()): Promise<Connection> {
+  return loadKubeconfig({ path: write('config', content) }, clock);
+}
+
+async function headersOf(connection: Connection): Promise<readonly string[]> {
+  return (await connection.credentials.current(never)).headers;
+}
+
+describe('loadKubeconfig names what is wrong', () => {
+  const rows: readonly { name: string; content: unknown; message: RegExp }[] = [
+    { name: 'malformed YAML', content: 'a: [', message: /^kubeconfig \S+config: not valid YAML: .+$/ },
+    {
+      name: 'a file that is no kubeconfig',
+      content: 'hello',
+      message: /^kubeconfig \S+: Invalid input: expected object/,
+    },
+    {
+      name: 'no current context',
+      content: kubeconfig({ file: { 'current-context': '' } }),
+      message: /: current-context is not set$/,
+    },
+    {
+      name: 'an unknown context',
+      content: kubeconfig({ file: { 'current-context': 'x' } }),
+      message: /: context "x" does not exist$/,
+    },
+    {
+      name: 'a missing cluster',
+      content: kubeconfig({ context: { cluster: 'x' } }),
+      message: /: cluster "x" does not exist$/,
+    },
+    { name: 'a missing user', content: kubeconfig({ context: { user: 'x' } }), message: /: user "x" does not exist$/ },
+    {
+      name: 'a cluster without server',
+      content: kubeconfig({ cluster: { server: null } }),
+      message: /: cluster "c": server: /,
+    },
+    {
+      name: 'a server that is no address',
+      content: kubeconfig({ cluster: { server: 'ftp://x' } }),
+      message: /: server: "ftp:\/\/x" is not an http or https address$/,
+    },
+    {
+      name: 'a CA file that is not there',
+      content: kubeconfig({ cluster: { 'certificate-authority': 'no.crt' } }),
+      message: /: certificate-authority: \S+no\.crt: no such file$/,
+    },
+    {
+      name: 'a token file that is not there',
+      content: kubeconfig({ user: { tokenFile: 'no.token' } }),
+      message: /: tokenFile: \S+no\.token: no such file$/,
+    },
+    {
+      name: 'a certificate file that is not there',
+      content: kubeconfig({ user: { 'client-certificate': '/no.crt' } }),
+      message: /: client-certificate: \/no\.crt: no such file$/,
+    },
+    {
+      name: 'a CA that is no certificate',
+      content: kubeconfig({ cluster: { 'certificate-authority-data': 'eA==' } }),
+      message: /: certificate-authority: \S/,
+    },
+    {
+      name: 'a proxy of a kind that is not known',
+      content: kubeconfig({ cluster: { 'proxy-url': 'socks5://x' } }),
+      message: /: proxy-url: "socks5:\/\/x" is not/,
+    },
+    {
+      name: 'a plugin that is not there',
+      content: kubeconfig({ user: { exec: { command: './no-plugin' } } }),
+      message: /: credentials: spawn \S+no-plugin ENOENT$/,
+    },
+  ];
+  for (const { name, content, message } of rows) {
+    test(name, async () => {
+      const error: unknown = await load(content).catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(error).toMatchObject({ message: expect.stringMatching(message) });
+      expect(String(error)).not.toContain('\n');
+    });
+  }
+  test('a file that is not there', async () => {
+    await expect(loadKubeconfig({ path: '/no/such/config' }, new FakeClock())).rejects.toThrow(
+      /^kubeconfig \/no\/such\/config: no such file$/,
+    );
+  });
+  test('in-cluster configuration outside a cluster', async () => {
+    await expect(loadKubeconfig({}, new FakeClock())).rejects.toThrow(
+      /^in-cluster configuration: KUBERNETES_SERVICE_HOST/,
+    );
+  });
+});
+
+describe('loadKubeconfig gives', () => {
+  const rows: readonly { name: string; user: object; headers: readonly string[] }[] = [
+    { name: 'a token', user: { token: 't' }, headers: ['Authorization', 'Bearer t'] },
+    { name: 'a name and password', user: { username: 'a', password: 'b' }, headers: ['Authorization', 'Basic YTpi'] },
+    {
+      name: 'another user to act as',
+      user: { token: 't', as: 'jane', 'as-groups': ['x', 'y'], 'as-uid': '7' },
+      headers: [
+        'Impersonate-User',
+        'jane',
+        'Authorization',
+        'Bearer t',
+        'Impersonate-Group',
+        'x',
+        'Impersonate-Group',
+        'y',
+        'Impersonate-Uid',
+        '7',
+      ],
+    },
+    { name: 'nothing for nobody', user: {}, headers: [] },
+  ];
+  for (const { name, user, headers } of rows) {
+    test(name, async () => expect(await headersOf(await load(kubeconfig({ user })))).toEqual(headers));
+  }
+
+  test('what a plugin prints, which is told about the cluster', async () => {
+    const script = `#!/bin/sh
+case "$KUBERNETES_EXEC_INFO" in *'"server":"https://127.0.0.1:6443"'*) token=told;; *) token=untold;; esac
+echo '{"status":{"token":"'$token'"}}'`;
+    chmodSync(write('plugin.sh', script), 0o755);
+    const exec = { command: './plugin.sh', apiVersion: 'client.authentication.k8s.io/v1', provideClusterInfo: true };
+    expect(await headersOf(await load(kubeconfig({ user: { exec } })))).toEqual(['Authorization', 'Bearer told']);
+  });
+
+  test('a new answer of a plugin once the server has rejected the last', async () => {
+    const counter = join(directory, 'counter');
+    const script = `#!/bin/sh\necho x >> ${counter}\necho '{"status":{"token":"'$(wc -l < ${counter} | tr -d ' ')'"}}'`;
+    chmodSync(write('counting.sh', script), 0o755);
+    const { credentials } = await load(kubeconfig({ user: { exec: { command: './counting.sh' } } }));
+    const identity = await credentials.current(never);
+    expect(identity.headers).toEqual(['Authorization', 'Bearer 1']);
+    credentials.rejected(identity);
+    expect((await credentials.current(never)).headers).toEqual(['Authorization', 'Bearer 2']);
+  });
+
+  test('the content of a token file, anew each minute, over the same connections', async () => {
+    const clock = new FakeClock();
+    write('token', 'first\n');
+    const { credentials } = await load(kubeconfig({ user: { tokenFile: 'token' } }), clock);
+    const first = await credentials.current(never);
+    write('token', 'second\n');
+    expect(credentials.current(never)).toBe(first);
+    await clock.advance(60_000);
+    const second = await credentials.current(never);
+    expect([first.headers[1], second.headers[1]]).toEqual(['Bearer first', 'Bearer second']);
+    expect(second.tls).toBe(first.tls);
+  });
+
+  test('the last content of a token file that has vanished', async () => {
+    const clock = new FakeClock();
+    const path = write('vanishing', 'first');
+    const { credentials } = await load(kubeconfig({ user: { tokenFile: 'vanishing' } }), clock);
+    await credentials.current(never);
+    rmSync(path);
+    await clock.advance(60_000);
+    expect((await credentials.current(never)).headers).toEqual(['Authorization', 'Bearer first']);
+  });
+
+  test('the server name and the leave not to verify', async () => {
+    const cluster = { 'tls-server-name': 'kubernetes', 'insecure-skip-tls-verify': true };
+    const { credentials } = await load(kubeconfig({ cluster }));
+    const { tls } = await credentials.current(never);
+    expect(tls).toMatchObject({ serverName: 'kubernetes', insecureSkipVerify: true });
+  });
+
+  test('another server when told to', async () => {
+    const path = write('config', kubeconfig());
+    const { address } = await loadKubeconfig({ path, server: '127.0.0.1:8080' }, new FakeClock());
+    expect(address.url).toBe('http://127.0.0.1:8080');
+  });
+});
+
+describe('proxies', () => {
+  for (const source of ['proxy-url', 'environment'] as const) {
+    test(`requests go through the proxy of the ${source}`, async () => {
+      await using proxy = await LoopbackServer.start(json({ through: 'proxy' }));
+      const server = 'http://server.invalid:6443';
+      const cluster = source === 'proxy-url' ? { server, 'proxy-url': proxy.url } : { server };
+      const clock = new FakeClock();
+      const path = write('config', kubeconfig({ cluster }));
+      const connection = await loadKubeconfig(
+        { path, proxyEnv: source === 'environment' ? { HTTP_PROXY: proxy.url } : {} },
+        clock,
+      );
+      const builder = new ClientBuilder({ connection, clock, userAgent: 'test' });
+      const answer = await builder.clientFor('x').request({ method: 'GET', path: '/version' }, never);
+      expect(answer).toEqual({ through: 'proxy' });
+      expect(proxy.requests[0]?.path).toBe('http://server.invalid:6443/version');
+      builder.close();
+    });
+  }
+});

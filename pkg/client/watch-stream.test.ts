@@ -1,0 +1,136 @@
+import { Readable } from 'node:stream';
+
+import { describe, expect, test } from 'vitest';
+
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import type { Pod } from '../api/index.ts';
+import type { WatchEvent } from './client.ts';
+import { ApiError, ConnectionError, isExpired } from './errors.ts';
+import { readWatchEvents } from './watch-stream.ts';
+
+const never = new AbortController().signal;
+
+function line(type: string, object: unknown): string {
+  return `${JSON.stringify({ type, object })}\n`;
+}
+
+function pod(name: string): object {
+  return { metadata: { name, annotations: { note: 'grüße 🎈' }, managedFields: [{ manager: 'x' }] } };
+}
+
+async function read(stream: Readable, clock = new FakeClock(), idleTimeoutMs?: number): Promise<WatchEvent<Pod>[][]> {
+  const batches: WatchEvent<Pod>[][] = [];
+  const options = { attempted: 'watch pods', clock, idleTimeoutMs };
+  for await (const events of readWatchEvents<Pod>(stream, options, never)) batches.push([...events]);
+  return batches;
+}
+
+function streamOf(...chunks: readonly (string | Buffer)[]): Readable {
+  return Readable.from(
+    chunks.map((chunk) => Buffer.from(chunk)),
+    { objectMode: false },
+  );
+}
+
+function names(batches: WatchEvent<Pod>[][]): string[] {
+  return batches.flat().map((event) => (event.type === 'BOOKMARK' ? 'bookmark' : event.object.metadata.name));
+}
+
+describe('readWatchEvents', () => {
+  test('gives the events of one chunk together', async () => {
+    const batches = await read(
+      streamOf(line('ADDED', pod('a')) + line('MODIFIED', pod('b')), line('DELETED', pod('c'))),
+    );
+    expect(batches.map((batch) => batch.map(({ type }) => type))).toEqual([['ADDED', 'MODIFIED'], ['DELETED']]);
+  });
+
+  test('joins lines and characters wherever the chunks are cut', async () => {
+    const bytes = Buffer.from(line('ADDED', pod('a')) + line('ADDED', pod('b')));
+    for (let at = 1; at < bytes.length; at++) {
+      const batches = await read(streamOf(Buffer.from(bytes.subarray(0, at)), Buffer.from(bytes.subarray(at))));
+      expect(names(batches)).toEqual(['a', 'b']);
+      const [first] = batches.flat();
+      expect(first).toEqual({ type: 'ADDED', object: { metadata: { name: 'a', annotations: { note: 'grüße 🎈' } } } });
+    }
+  });
+
+  test('joins a line that comes byte by byte', async () => {
+    const bytes = Buffer.from(line('ADDED', pod('a')));
+    expect(names(await read(streamOf(...Array.from(bytes, (byte) => Buffer.from([byte])))))).toEqual(['a']);
+  });
+
+  test('takes a last line without its newline', async () => {
+    expect(names(await read(streamOf(line('ADDED', pod('a')).trimEnd())))).toEqual(['a']);
+  });
+
+  test('tells a bookmark that ends the initial events from others', async () => {
+    const end = { metadata: { resourceVersion: '7', annotations: { 'k8s.io/initial-events-end': 'true' } } };
+    const batches = await read(
+      streamOf(line('BOOKMARK', end), line('BOOKMARK', { metadata: { resourceVersion: '8' } })),
+    );
+    expect(batches.flat()).toEqual([
+      { type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: true },
+      { type: 'BOOKMARK', resourceVersion: '8', initialEventsEnd: false },
+    ]);
+  });
+
+  test('throws the status of an ERROR event, after the events before it', async () => {
+    const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
+    const seen: string[] = [];
+    const reading = (async () => {
+      const stream = streamOf(line('ADDED', pod('a')) + line('ERROR', status));
+      const options = { attempted: 'watch pods', clock: new FakeClock() };
+      for await (const events of readWatchEvents<Pod>(stream, options, never))
+        seen.push(...events.map(({ type }) => type));
+    })();
+    const error: unknown = await reading.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(isExpired(error)).toBe(true);
+    expect(seen).toEqual(['ADDED']);
+  });
+
+  test('throws when the stream is cut in the middle of a line', async () => {
+    await expect(read(streamOf(line('ADDED', pod('a')).slice(0, 20)))).rejects.toBeInstanceOf(ConnectionError);
+  });
+
+  test('throws when the connection is lost', async () => {
+    const stream = new Readable({ read: () => undefined });
+    const reading = read(stream);
+    stream.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+    await expect(reading).rejects.toMatchObject({ name: 'ConnectionError', code: 'ECONNRESET' });
+  });
+
+  test('throws when nothing has come for too long, bookmarks included', async () => {
+    const clock = new FakeClock();
+    const stream = new Readable({ read: () => undefined });
+    const reading = read(stream, clock, 1000);
+    await settle();
+    await clock.advance(900);
+    stream.push(line('BOOKMARK', { metadata: { resourceVersion: '7' } }));
+    await settle();
+    await clock.advance(900);
+    expect(stream.destroyed).toBe(false);
+    const failure = reading.catch((error: unknown) => error);
+    await clock.advance(200);
+    expect(await failure).toMatchObject({
+      name: 'ConnectionError',
+      message: 'watch pods: nothing has come for 1000 ms',
+    });
+    expect(stream.destroyed).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('does not count the time that the consumer takes as silence', async () => {
+    const clock = new FakeClock();
+    const stream = new Readable({ read: () => undefined });
+    stream.push(line('ADDED', pod('a')));
+    const options = { attempted: 'watch pods', clock, idleTimeoutMs: 1000 };
+    const events = readWatchEvents<Pod>(stream, options, never);
+    await events.next();
+    await clock.advance(10_000);
+    expect(stream.destroyed).toBe(false);
+    await events.return();
+    expect(stream.destroyed).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
