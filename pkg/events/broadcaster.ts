@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CoreEvents, keyOf, metadataOf } from '../api/index.ts';
 import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound, type Client } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
-import { withTimeLimit, type Clock } from '../time/index.ts';
+import { systemRandom, withTimeLimit, type Clock, type Random } from '../time/index.ts';
 import { correlate, createCorrelatorState, type Correlation } from './correlator.ts';
 import { composeEvent, eventName } from './event-object.ts';
 import type { EventRecorder } from './recorder.ts';
@@ -16,8 +16,7 @@ export interface EventBroadcasterOptions {
   readonly bufferSize?: number | undefined;
   /** How long sending may go on after the signal of `run` aborted. Default 5 s. */
   readonly drainMs?: number | undefined;
-  /** Numbers from 0 up to 1; default `Math.random`. */
-  readonly random?: (() => number) | undefined;
+  readonly random?: Random | undefined;
 }
 
 type Write = Exclude<Correlation, { readonly kind: 'skip' }>;
@@ -101,7 +100,7 @@ export class EventBroadcaster {
 
   /** Retries what may not have reached the server; takes a refusal for final. */
   async #send(write: Write, stopping: AbortSignal, cutOff: AbortSignal): Promise<void> {
-    const { clock, logger, random = Math.random } = this.#options;
+    const { clock, logger, random = systemRandom } = this.#options;
     const about = { event: keyOf(write.event), reason: write.event.reason };
     for (let tries = 1; ; tries += 1) {
       try {
@@ -157,7 +156,7 @@ export class EventBroadcaster {
 
   /** Never twice the same: clocks give milliseconds, in which a controller can record many events about one object. */
   #nextNanos(): bigint {
-    const { clock, random = Math.random } = this.#options;
+    const { clock, random = systemRandom } = this.#options;
     const nanos = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random() * 1e6));
     this.#lastNanos = nanos > this.#lastNanos ? nanos : this.#lastNanos + 1n;
     return this.#lastNanos;

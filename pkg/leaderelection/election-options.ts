@@ -1,7 +1,7 @@
 import type { Client } from '../client/index.ts';
 import type { EventRecorder } from '../events/index.ts';
 import type { Logger } from '../log/index.ts';
-import type { Clock } from '../time/index.ts';
+import type { Clock, Random } from '../time/index.ts';
 import type { ElectionDurations } from './durations.ts';
 import type { LeaseName } from './lease-lock.ts';
 
@@ -20,8 +20,7 @@ export interface LeaderElectionOptions extends ElectionDurations {
   readonly onNewLeader?: ((identity: string) => void) | undefined;
   /** Writes an event on the lease when this process starts and stops leading. */
   readonly events?: EventRecorder | undefined;
-  /** Numbers from 0 up to 1; default `Math.random`. */
-  readonly random?: (() => number) | undefined;
+  readonly random?: Random | undefined;
 }
 
 /** Where the election reports to; `name` is the name of the lease. */

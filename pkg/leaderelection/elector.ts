@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { formatMicroTime, Leases } from '../api/index.ts';
 import { isAlreadyExists, isConflict } from '../client/index.ts';
-import { formatDuration, withTimeLimit } from '../time/index.ts';
+import { formatDuration, systemRandom, withTimeLimit } from '../time/index.ts';
 import { decide, observe, planRelease, type Candidate, type Decision, type Observation } from './decide.ts';
 import { checkDurations, jitterFactor, leaseSeconds } from './durations.ts';
 import type { LeaderElectionOptions } from './election-options.ts';
@@ -62,14 +62,17 @@ export class LeaderElector {
     return this.leader === this.#options.identity;
   }
 
-  /** Throws when this process believes that it leads although its lease ran out long ago. */
-  check(): void {
-    const { clock, leaseDurationMs, lock } = this.#options;
-    if (!this.isLeader || this.#observed === undefined) return;
-    if (clock.monotonic() - this.#observed.sinceMs > leaseDurationMs + healthToleranceMs) {
-      throw new Error(`failed election to renew leadership on lease ${lock.name}`);
-    }
-  }
+  /** For the server's list of checks: unwell when this process believes that it leads although its lease is long over. */
+  readonly healthCheck = {
+    name: 'leaderElection',
+    check: (): string | undefined => {
+      const { clock, leaseDurationMs, lock } = this.#options;
+      if (!this.isLeader || this.#observed === undefined) return undefined;
+      const sinceMs = clock.monotonic() - this.#observed.sinceMs;
+      if (sinceMs <= leaseDurationMs + healthToleranceMs) return undefined;
+      return `failed election to renew leadership on lease ${lock.name}`;
+    },
+  } as const;
 
   /**
    * Waits for the lease, leads, and resolves once the work has ended and the lease is released: after `signal` aborted
@@ -96,7 +99,7 @@ export class LeaderElector {
   }
 
   async #acquire(signal: AbortSignal): Promise<boolean> {
-    const { clock, logger, lock, renewDeadlineMs, retryPeriodMs, random = Math.random } = this.#options;
+    const { clock, logger, lock, renewDeadlineMs, retryPeriodMs, random = systemRandom } = this.#options;
     logger.info({ lease: lock }, 'waiting for the lease');
     while (!signal.aborted) {
       const attempt = await this.#attempt({ leading: false }, signal);
