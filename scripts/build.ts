@@ -1,7 +1,7 @@
 /**
- * Bundles the program into one minified file, `dist/kube-controller-manager.mjs`, that needs nothing but Node. With
- * `--binary` it also makes `dist/kube-controller-manager`: that file, its compiled code and the Node that runs this
- * script, in one executable.
+ * Bundles the program, so that it needs nothing but Node: `node dist/kube-controller-manager.mjs`. With `--binary` it
+ * also makes `dist/kube-controller-manager`: the bundle, its compiled code and the Node that runs this script, in one
+ * executable.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,8 +12,20 @@ import type { Plugin } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const directory = join(root, 'dist');
-const bundle = join(directory, 'kube-controller-manager.mjs');
+const bundle = join(directory, 'program.mjs');
+const launcher = join(directory, 'kube-controller-manager.mjs');
 const executable = join(directory, 'kube-controller-manager');
+
+/**
+ * Keeps compiled code beside the bundle from the first run on: the next starts take a third less time and a fifth less
+ * memory. Node can do so only for modules that are loaded after it was asked to, hence the file of its own. Not in the
+ * directory for temporary files, which is Node's default: others may write there.
+ */
+const launcherSource = `import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+enableCompileCache(join(import.meta.dirname, 'compile-cache'));
+await import('./program.mjs');
+`;
 
 /** Without a word from their authors, esbuild must assume that importing a package does something, and keeps it all. */
 const withoutSideEffects: Plugin = {
@@ -26,6 +38,16 @@ const withoutSideEffects: Plugin = {
       const { path } = await resolve(args.path, { importer, kind, resolveDir, pluginData: 'resolved' });
       return { path, sideEffects: false };
     });
+  },
+};
+
+/** zod brings its messages in some fifty languages; the program speaks one. */
+const oneLanguage: Plugin = {
+  name: 'one-language',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]zod[/\\]v4[/\\]locales[/\\]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
   },
 };
 
@@ -42,11 +64,13 @@ async function writeBundle(): Promise<void> {
     format: 'esm',
     target: 'node24',
     legalComments: 'linked',
-    plugins: [withoutSideEffects],
+    plugins: [withoutSideEffects, oneLanguage],
     // Packages in the older module format ask for Node's own modules through `require`.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
   report(bundle);
+  writeFileSync(launcher, launcherSource);
+  report(launcher);
 }
 
 function writeExecutable(): void {
@@ -71,6 +95,7 @@ function report(path: string): void {
 }
 
 const { values } = parseArgs({ options: { binary: { type: 'boolean', default: false } } });
+rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 await writeBundle();
 if (values.binary) writeExecutable();
