@@ -1,6 +1,6 @@
 import type { ControllerDescriptor, FeatureGates } from '../../pkg/controller/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
-import { knownControllers, type KnownController } from './known-controllers.ts';
+import { cloudControllers, knownControllers, type KnownController } from './known-controllers.ts';
 
 /** Mints the tokens that others may need, so it runs whenever it is not left out by name, and before the others. */
 export const tokenController = 'serviceaccount-token-controller';
@@ -10,7 +10,7 @@ export interface ControllerSelection {
   readonly enabled: readonly ControllerDescriptor[];
   /** Asked for and known to Kubernetes, but not part of this build. */
   readonly notBuilt: readonly string[];
-  /** Asked for, but a gate that they need is off. */
+  /** Asked for and built, but a gate that they need is off. */
   readonly gatedOff: readonly string[];
   readonly disabled: readonly string[];
 }
@@ -31,8 +31,8 @@ export function selectControllers(
   const enabled = registered.filter(({ name }) => running.has(name));
   return {
     enabled: enabled.sort((a, b) => Number(b.name === tokenController) - Number(a.name === tokenController)),
-    notBuilt: [...running].filter((name) => !built.has(name)),
-    gatedOff,
+    notBuilt: [...running].filter((name) => !built.has(name) && !cloudControllers.has(name)),
+    gatedOff: gatedOff.filter((name) => built.has(name)),
     disabled: known.filter(({ name }) => !running.has(name) && built.has(name)).map(({ name }) => name),
   };
 }

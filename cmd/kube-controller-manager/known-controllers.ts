@@ -5,6 +5,13 @@ export interface KnownController {
   readonly requiredGates: readonly string[];
 }
 
+/** Known by name only: the Go binary leaves these to a cloud controller manager, and so runs nothing for them either. */
+export const cloudControllers: ReadonlySet<string> = new Set([
+  'cloud-node-lifecycle-controller',
+  'node-route-controller',
+  'service-lb-controller',
+]);
+
 /**
  * Every controller that --controllers of kube-controller-manager 1.36 takes, built here or not: `name`, then `alias=`,
  * `off` when not part of `*`, and `+Gate` for each gate it needs.

@@ -125,8 +125,8 @@ export function createControllerMetrics(
   return { setRunning: (name, running) => gauge.with({ name, manager }).set(running ? 1 : 0) };
 }
 
-/** How one reconcile ended: done, to be looked at again after a time, failed and retried, failed for good. */
-export type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal_error';
+/** How one reconcile ended: done, to be looked at again, overtaken by another write, failed and retried, failed for good. */
+export type ReconcileOutcome = 'success' | 'requeue_after' | 'conflict' | 'error' | 'terminal_error';
 
 export interface ReconcileMetrics {
   observe(outcome: ReconcileOutcome, durationMs: number): void;
@@ -134,7 +134,7 @@ export interface ReconcileMetrics {
   active(read: () => number): void;
 }
 
-const OUTCOMES: readonly ReconcileOutcome[] = ['success', 'requeue_after', 'error', 'terminal_error'];
+const OUTCOMES: readonly ReconcileOutcome[] = ['success', 'requeue_after', 'conflict', 'error', 'terminal_error'];
 /** From well below a millisecond, when there was nothing to do, to the longest a reconcile may take. */
 const RECONCILE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+
+import { ApiError, ConnectionError } from '../../pkg/client/index.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../../test/support/loggers.ts';
+import { waitForApiServer } from './api-server.ts';
+import { exitCodes } from './exit-codes.ts';
+
+function connectionError(code: string): ConnectionError {
+  const cause = Object.assign(new Error(code), { code });
+  return new ConnectionError(`connect: ${code}`, { mayHaveBeenSent: false, cause });
+}
+
+function refusal(code: number, reason: string): ApiError {
+  return new ApiError('get /healthz', { code, reason, message: reason });
+}
+
+/** Answers with each error in turn, the last one for ever; undefined is a good answer. */
+async function wait(...answers: (Error | undefined)[]): Promise<{ error: unknown; tookMs: number }> {
+  const clock = new FakeClock();
+  let asked = 0;
+  const request = async (): Promise<unknown> => {
+    const answer = answers[Math.min(asked, answers.length - 1)];
+    asked += 1;
+    if (answer !== undefined) throw answer;
+    return 'ok';
+  };
+  const signal = new AbortController().signal;
+  let error: unknown;
+  const waiting = waitForApiServer({ request }, { clock, logger: silentLogger, server: 'https://x' }, signal).catch(
+    (caught: unknown) => (error = caught),
+  );
+  await settle();
+  while (clock.nextTimerMs !== undefined) await clock.advance(clock.nextTimerMs);
+  await waiting;
+  return { error, tookMs: clock.monotonic() };
+}
+
+describe('waitForApiServer', () => {
+  test('returns at once when the server is healthy', async () => {
+    expect(await wait(undefined)).toEqual({ error: undefined, tookMs: 0 });
+  });
+
+  test('waits for a server that is starting', async () => {
+    const refused = connectionError('ECONNREFUSED');
+    expect(await wait(refused, refusal(500, 'InternalError'), undefined)).toEqual({ error: undefined, tookMs: 500 });
+  });
+
+  test('gives up after ten seconds and says why', async () => {
+    const { error, tookMs } = await wait(connectionError('ECONNREFUSED'));
+    expect(tookMs).toBe(10_000);
+    expect(error).toMatchObject({ exitCode: exitCodes.apiServer, message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  test('takes a server that only hides its health for healthy', async () => {
+    expect((await wait(refusal(403, 'Forbidden'))).error).toBeUndefined();
+  });
+
+  for (const answer of [
+    refusal(401, 'Unauthorized'),
+    connectionError('SELF_SIGNED_CERT_IN_CHAIN'),
+    connectionError('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+    connectionError('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'),
+    connectionError('ERR_TLS_CERT_ALTNAME_INVALID'),
+    connectionError('CERT_HAS_EXPIRED'),
+  ]) {
+    test(`does not wait after ${answer.message}`, async () => {
+      const { error, tookMs } = await wait(answer);
+      expect(tookMs).toBe(0);
+      expect(error).toMatchObject({ exitCode: exitCodes.apiServer });
+    });
+  }
+});

@@ -1,0 +1,91 @@
+import {
+  ClientBuilder,
+  ConfigError,
+  loadKubeconfig,
+  staticCredentials,
+  userAgentOf,
+  type ClientBuilderOptions,
+  type Connection,
+  type KubeconfigOptions,
+} from '../../pkg/client/index.ts';
+import type { Clock } from '../../pkg/time/index.ts';
+import { exitCodes, StartupError } from './exit-codes.ts';
+import type { Options } from './options.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConnectDeps {
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly reportedVersion: string;
+  readonly observer?: ClientBuilderOptions['observer'];
+}
+
+/** The connection of the process: `--kubeconfig` and `--master`, or the pod's own account when neither is given. */
+export async function connect({ flags }: Options, { clock, environment }: ConnectDeps): Promise<Connection> {
+  const { kubeconfig, master } = flags;
+  if (kubeconfig === '' && master !== '') return anonymousConnection(master, environment);
+  const server = master === '' ? undefined : master;
+  const flag = kubeconfig === '' ? '--kubeconfig is not given and' : '--kubeconfig:';
+  return load({ path: pathOrPod(kubeconfig), server, proxyEnv: environment }, flag, clock);
+}
+
+/** What `--authentication-kubeconfig` and its like name; undefined when there is nobody to ask. */
+export async function connectReviewer(
+  flag: 'authentication-kubeconfig' | 'authorization-kubeconfig',
+  options: Options,
+  { clock, environment }: ConnectDeps,
+): Promise<Connection | undefined> {
+  const path = options.flags[flag];
+  if (path === '' && environment['KUBERNETES_SERVICE_HOST'] === undefined) return undefined;
+  return load({ path: pathOrPod(path), proxyEnv: environment }, `--${flag}:`, clock);
+}
+
+function pathOrPod(path: string): string | undefined {
+  return path === '' ? undefined : path;
+}
+
+async function load(options: KubeconfigOptions, flag: string, clock: Clock): Promise<Connection> {
+  try {
+    return await loadKubeconfig(options, clock);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new StartupError(exitCodes.environment, `${flag} ${error.message}`, { cause: error });
+  }
+}
+
+/** As in Go, an address alone means a server that lets anyone in. */
+function anonymousConnection(url: string, proxyEnv: Environment): Connection {
+  const tls = {};
+  return {
+    address: { url, proxyEnv },
+    credentials: staticCredentials({ tls, headers: [] }),
+    anonymousTls: () => tls,
+  };
+}
+
+export function createClientBuilder(connection: Connection, options: Options, deps: ConnectDeps): ClientBuilder {
+  const { flags } = options;
+  return new ClientBuilder({
+    connection,
+    clock: deps.clock,
+    userAgent: userAgentOf({ name: 'kube-controller-manager', version: deps.reportedVersion }),
+    ...requestRate(options),
+    observer: deps.observer,
+    serviceAccountNamespace: flags['use-service-account-credentials'] ? 'kube-system' : undefined,
+  });
+}
+
+/** What Go's client falls back to when told 0. */
+const zeroQps = { qps: 5, burst: 10 };
+
+/**
+ * Requests per second of each client. Without a flag there is no limit of our own: the server's priority and fairness
+ * says when it has had enough (429, Retry-After), and the transport bounds what is under way at once.
+ */
+export function requestRate({ flags, given }: Options): { readonly qps?: number; readonly burst?: number } {
+  if (!given.has('kube-api-qps') && !given.has('kube-api-burst')) return {};
+  const qps = flags['kube-api-qps'];
+  if (qps === 0) return zeroQps;
+  return qps < 0 ? {} : { qps, burst: flags['kube-api-burst'] };
+}

@@ -1,0 +1,72 @@
+import {
+  createSharedInformerFactory,
+  createInformerMetrics,
+  type SharedInformerFactory,
+} from '../../informers/index.ts';
+import { createDiscovery, type Client, type ClientBuilder, type Discovery } from '../../pkg/client/index.ts';
+import type { ControllerContext, ReconcileObserver } from '../../pkg/controller/index.ts';
+import type { EventBroadcaster } from '../../pkg/events/index.ts';
+import type { Logger } from '../../pkg/log/index.ts';
+import type { MetricsRegistry } from '../../pkg/metrics/index.ts';
+import type { Clock } from '../../pkg/time/index.ts';
+import { createWorkQueue } from '../../workqueue/index.ts';
+import type { Options } from './options.ts';
+import { scopeInformers } from './scoped-informers.ts';
+
+export interface ContextDeps {
+  readonly options: Options;
+  readonly clients: ClientBuilder;
+  readonly events: EventBroadcaster;
+  readonly registry: MetricsRegistry;
+  readonly reconciles: ReconcileObserver;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random: () => number;
+}
+
+/** What the controllers of one process share. */
+export interface SharedContext {
+  readonly informers: SharedInformerFactory;
+  readonly discovery: Discovery;
+  /** A context for one life of a controller, and how to free what that life leaves on the informers. */
+  createContext(controllerName: string): { readonly context: ControllerContext; discard(): void };
+}
+
+/** These act as the process whatever --use-service-account-credentials says: others need what they make to get theirs. */
+const actAsProcess: ReadonlySet<string> = new Set(['tokens-controller']);
+
+export function createSharedContext(deps: ContextDeps): SharedContext {
+  const { options, clients, events, registry, reconciles, clock, logger, random } = deps;
+  const informers = createSharedInformerFactory({
+    client: clients.processClientFor('shared-informers'),
+    clock,
+    logger,
+    random,
+    metrics: createInformerMetrics(registry, 'kube-controller-manager'),
+    // Processes that were started together should not all replay their caches together.
+    resyncMs: options.flags['min-resync-period'] * (1 + random()),
+  });
+  const discovery = createDiscovery(clients.processClientFor('controller-discovery'));
+  const clientFor = (name: string): Client =>
+    actAsProcess.has(name) ? clients.processClientFor(name) : clients.clientFor(name);
+  return {
+    informers,
+    discovery,
+    createContext(controllerName) {
+      const scoped = scopeInformers(informers);
+      const context: ControllerContext = {
+        informers: scoped,
+        discovery,
+        gates: options.gates,
+        clock,
+        metrics: registry,
+        logger: logger.child({ controller: controllerName }),
+        reconciles,
+        clientFor,
+        queueFor: (name) => createWorkQueue({ name, clock, metrics: registry }),
+        recorderFor: (component) => events.recorderFor(component),
+      };
+      return { context, discard: () => scoped.removeHandlers() };
+    },
+  };
+}

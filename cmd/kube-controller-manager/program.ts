@@ -1,0 +1,100 @@
+import { access, constants } from 'node:fs/promises';
+import { hostname } from 'node:os';
+
+import type { ControllerDescriptor } from '../../pkg/controller/index.ts';
+import { LeaderLostError } from '../../pkg/leaderelection/index.ts';
+import { createLogger, openLogStream } from '../../pkg/log/index.ts';
+import { ServingError } from '../../pkg/server/index.ts';
+import { systemClock, systemRandom } from '../../pkg/time/index.ts';
+import { parseCommandLine, type CommandLine } from './command.ts';
+import { readConfigFile } from './config-file.ts';
+import { exitCodes, StartupError, type ExitCode } from './exit-codes.ts';
+import { resolveOptions, type GivenFlags, type Options } from './options.ts';
+import { run } from './run.ts';
+import type { Environment } from './connect.ts';
+
+export interface ProgramDeps {
+  readonly environment: Environment;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly controllers: readonly ControllerDescriptor[];
+}
+
+/** Runs one command line to its end. What goes wrong is one line on stderr and an exit code. */
+export async function runProgram(argv: readonly string[], deps: ProgramDeps, signal: AbortSignal): Promise<ExitCode> {
+  try {
+    const names = deps.controllers.map(({ name }) => name);
+    const line = parseCommandLine(argv, names);
+    if (line.kind === 'run') return await start(line, deps, signal);
+    deps.stdout(line.text);
+    return exitCodes.ok;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return exitCodes.ok;
+    const { exitCode, message } = explain(error);
+    deps.stderr(`kube-controller-manager: ${message}\n`);
+    return exitCode;
+  }
+}
+
+async function start(line: CommandLine & { kind: 'run' }, deps: ProgramDeps, signal: AbortSignal): Promise<ExitCode> {
+  const { reportedVersion } = line;
+  const options = resolveOptions(await withConfigFile(line.given), deps.controllers);
+  await checkFiles(options);
+  const { flags } = options;
+  const log = openLogStream(2);
+  const splitStream = flags[flags['logging-format'] === 'json' ? 'log-json-split-stream' : 'log-text-split-stream'];
+  const logger = createLogger({
+    format: flags['logging-format'] === 'json' ? 'json' : 'text',
+    verbosity: flags.v,
+    destination: log,
+    infoDestination: splitStream ? openLogStream(1) : undefined,
+    clock: systemClock,
+  });
+  try {
+    const exitCode = await run(
+      options,
+      {
+        clock: systemClock,
+        random: systemRandom,
+        logger,
+        environment: deps.environment,
+        hostname: hostname(),
+        reportedVersion,
+      },
+      signal,
+    );
+    logger.info({ exitCode }, 'stopped');
+    return exitCode;
+  } finally {
+    log.flush();
+  }
+}
+
+/** The command line wins over the file, flag by flag. */
+async function withConfigFile(given: GivenFlags): Promise<GivenFlags> {
+  const path = given.get('config')?.at(-1) ?? '';
+  return path === '' ? given : new Map([...(await readConfigFile(path)), ...given]);
+}
+
+/** Files that controllers need are opened much later: better to hear of a wrong path now. */
+async function checkFiles({ controllers, given, values }: Options): Promise<void> {
+  const flags = new Set(controllers.enabled.flatMap(({ options }) => Object.keys(options.shape)));
+  for (const flag of flags) {
+    const path = values.get(flag);
+    if (!flag.endsWith('-file') || !given.has(flag) || typeof path !== 'string' || path === '') continue;
+    await access(path, constants.R_OK).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new StartupError(exitCodes.environment, `--${flag}: cannot read the file: ${why}`, { cause: error });
+    });
+  }
+}
+
+function explain(error: unknown): { readonly exitCode: ExitCode; readonly message: string } {
+  if (error instanceof StartupError) return error;
+  if (error instanceof ServingError) return { exitCode: exitCodes.environment, message: error.message };
+  if (error instanceof LeaderLostError) return { exitCode: exitCodes.failed, message: error.message };
+  return {
+    exitCode: exitCodes.failed,
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
+}

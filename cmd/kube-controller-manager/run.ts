@@ -1,0 +1,184 @@
+import {
+  createLeaderElectionMetrics,
+  createMetricsRegistry,
+  createRestClientMetrics,
+  runEventLoopLagMeter,
+} from '../../pkg/metrics/index.ts';
+import type { ClientBuilder, Connection } from '../../pkg/client/index.ts';
+import { GracefulStop } from '../../pkg/controller/index.ts';
+import { EventBroadcaster } from '../../pkg/events/index.ts';
+import { LeaderElector, newIdentity } from '../../pkg/leaderelection/index.ts';
+import type { Logger } from '../../pkg/log/index.ts';
+import { createServer, HealthChecks, type HealthPath } from '../../pkg/server/index.ts';
+import type { Clock } from '../../pkg/time/index.ts';
+import { waitForApiServer } from './api-server.ts';
+import { connect, connectReviewer, createClientBuilder, type ConnectDeps, type Environment } from './connect.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { lead, type LeadDeps } from './lead.ts';
+import { createHealthMetrics, createProcessMetrics } from './metrics.ts';
+import { electionDurations, type Options } from './options.ts';
+import { planServer } from './serving.ts';
+import { versionInfo } from './version.ts';
+
+export interface RunDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random: () => number;
+  readonly environment: Environment;
+  readonly hostname: string;
+  readonly reportedVersion: string;
+}
+
+/**
+ * The life of the process: connect, serve, record events, lead. Whatever was started is put on one stack, and ends in
+ * the opposite order: controllers finish and the lease is released before events are flushed, the port is closed and
+ * the connections go. Aborting `signal` asks for that end.
+ */
+export async function run(options: Options, deps: RunDeps, signal: AbortSignal): Promise<ExitCode> {
+  const { clock, logger } = deps;
+  await using stack = new AsyncDisposableStack();
+  const stopping = gracefulSignal(signal, options, stack);
+
+  const registry = createMetricsRegistry();
+  const metrics = createProcessMetrics(registry, options, deps.reportedVersion);
+  const observer = createRestClientMetrics(registry);
+  const clients = await openClients(options, { ...deps, observer }, stack);
+  logger.info({ ...versionInfo(deps.reportedVersion) }, 'starting');
+  for (const note of options.notes) logger.warn({ note }, 'not everything that was asked for will happen');
+
+  const { health, sliRegistry } = createHealth();
+  const server = createServer(planServer({ ...deps, ...clients, options, health, registry, sliRegistry }));
+  stack.defer(() => server.close());
+  // Both at once, to start sooner; but what the server looks up in the cluster fails for reasons that the wait knows.
+  const listening = server.listen(stopping);
+  listening.catch(() => {}); // awaited below, unless the wait ends everything first
+  const client = clients.process.processClientFor('kube-controller-manager');
+  await waitForApiServer(client, { clock, logger, server: clients.connection.address.url }, stopping);
+  await listening;
+
+  const background = runInBackground(stack);
+  background((until) => runEventLoopLagMeter(registry, clock, until));
+  const events = new EventBroadcaster({ client: clients.process.processClientFor('event-broadcaster'), clock, logger });
+  background((until) => events.run(until));
+
+  const stuck = Promise.withResolvers<ExitCode>();
+  const leadDeps: LeadDeps = {
+    ...deps,
+    options,
+    clients: clients.process,
+    events,
+    registry,
+    reconciles: metrics.reconciles,
+    controllerMetrics: metrics.controllers,
+    health: health.healthz,
+    onStuck(names) {
+      logger.error({ controllers: names }, 'controllers did not end within --controller-shutdown-timeout');
+      stuck.resolve(exitCodes.shutdownTimeout);
+    },
+  };
+  const work = (until: AbortSignal): Promise<void> => lead(leadDeps, until);
+  if (!options.flags['leader-elect']) return await Promise.race([stuck.promise, done(work(stopping))]);
+  const elector = createElector({ options, deps, clients: clients.process, events, registry });
+  health.healthz.add(elector.healthCheck);
+  return await Promise.race([stuck.promise, done(elector.run(work, stopping))]);
+}
+
+/** A stop that lets controllers finish what they are doing. */
+function gracefulSignal(signal: AbortSignal, { flags }: Options, stack: AsyncDisposableStack): AbortSignal {
+  const stopping = new AbortController();
+  const limitMs = flags['controller-shutdown-timeout'];
+  const graceMs = limitMs > 0 ? limitMs : Number.POSITIVE_INFINITY;
+  const onAbort = (): void => stopping.abort(new GracefulStop(graceMs));
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  stack.defer(() => signal.removeEventListener('abort', onAbort));
+  return stopping.signal;
+}
+
+interface Clients {
+  readonly connection: Connection;
+  readonly process: ClientBuilder;
+  readonly authentication: ClientBuilder | undefined;
+  readonly authorization: ClientBuilder | undefined;
+}
+
+async function openClients(options: Options, deps: ConnectDeps, stack: AsyncDisposableStack): Promise<Clients> {
+  const { flags } = options;
+  const connection = await connect(options, deps);
+  const open = (each: Connection): ClientBuilder =>
+    stack.adopt(createClientBuilder(each, options, deps), (b) => b.close());
+  const process = open(connection);
+  const reviewer = async (flag: 'authentication-kubeconfig' | 'authorization-kubeconfig') => {
+    if (flags['secure-port'] === 0) return undefined;
+    // kubeadm names the same file three times: one connection will do.
+    if (flags[flag] === flags.kubeconfig && flags.kubeconfig !== '' && flags.master === '') return process;
+    const own = await connectReviewer(flag, options, deps);
+    return own === undefined ? undefined : open(own);
+  };
+  return {
+    connection,
+    process,
+    authentication: await reviewer('authentication-kubeconfig'),
+    authorization: await reviewer('authorization-kubeconfig'),
+  };
+}
+
+function createHealth(): {
+  health: Record<HealthPath, HealthChecks>;
+  sliRegistry: ReturnType<typeof createMetricsRegistry>;
+} {
+  const sliRegistry = createMetricsRegistry();
+  const observe = createHealthMetrics(sliRegistry);
+  const health = {
+    healthz: new HealthChecks(observe),
+    livez: new HealthChecks(observe),
+    readyz: new HealthChecks(observe),
+  };
+  return { health, sliRegistry };
+}
+
+function runInBackground(stack: AsyncDisposableStack): (task: (until: AbortSignal) => Promise<void>) => void {
+  return (task) => {
+    const until = new AbortController();
+    const running = task(until.signal);
+    stack.defer(async () => {
+      until.abort();
+      await running;
+    });
+  };
+}
+
+interface ElectorParts {
+  readonly options: Options;
+  readonly deps: RunDeps;
+  readonly clients: ClientBuilder;
+  readonly events: EventBroadcaster;
+  readonly registry: ReturnType<typeof createMetricsRegistry>;
+}
+
+function createElector({ options, deps, clients, events, registry }: ElectorParts): LeaderElector {
+  const { flags, gates } = options;
+  const { clock, logger, hostname, random } = deps;
+  const name = flags['leader-elect-resource-name'];
+  const releaseGate = 'ControllerManagerReleaseLeaderElectionLockOnExit';
+  return new LeaderElector({
+    ...electionDurations(flags),
+    // Neither rate limit nor queue of others may delay a renewal.
+    client: clients.processClientFor('leader-election', { qps: 0 }),
+    clock,
+    lock: { namespace: flags['leader-elect-resource-namespace'], name },
+    identity: newIdentity(hostname),
+    // The gate is off by default in Go; here only turning it off by hand keeps the lease.
+    releaseOnCancel: gates.isSet(releaseGate) ? gates.isEnabled(releaseGate) : true,
+    logger,
+    metrics: createLeaderElectionMetrics(registry, [name]),
+    onNewLeader: (identity) => logger.info({ leader: identity }, 'new leader'),
+    events: events.recorderFor('kube-controller-manager'),
+    random,
+  });
+}
+
+async function done(work: Promise<void>): Promise<ExitCode> {
+  await work;
+  return exitCodes.ok;
+}
