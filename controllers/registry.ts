@@ -1,9 +1,17 @@
 import type { ControllerDescriptor } from '../pkg/controller/index.ts';
 import { deployment } from './deployment/index.ts';
 import { replicaSet, replicationController } from './replicaset/index.ts';
+import { nodeTtl } from './ttl/index.ts';
+import { ttlAfterFinished } from './ttlafterfinished/index.ts';
 
 /** Every controller of the process. A new one is a folder beside this file and a line in this list. */
-export const controllers: readonly ControllerDescriptor[] = register([replicaSet, replicationController, deployment]);
+export const controllers: readonly ControllerDescriptor[] = register([
+  replicaSet,
+  replicationController,
+  deployment,
+  ttlAfterFinished,
+  nodeTtl,
+]);
 
 /** Refuses lists in which a name or alias stands for two controllers: `--controllers` could not tell them apart. */
 export function register(descriptors: readonly ControllerDescriptor[]): readonly ControllerDescriptor[] {
