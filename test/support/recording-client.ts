@@ -47,6 +47,14 @@ export interface Action {
 /** Looks at a call. Throwing, or rejecting, is what the caller then sees; waiting delays its answer. */
 export type Reaction = (action: Action, signal: AbortSignal) => void | Promise<void>;
 
+export interface RecordingClientOptions {
+  readonly name?: string;
+  /** For `creationTimestamp` and `deletionTimestamp`; default 1970. */
+  readonly now?: () => number;
+  /** Speak to the same server as this client, with records and reactions of one's own. */
+  readonly sharing?: RecordingClient;
+}
+
 const readVerbs: ReadonlySet<Action['verb']> = new Set(['get', 'list', 'watch']);
 
 /**
@@ -66,9 +74,9 @@ export class RecordingClient implements Client {
   readonly #reactions: { readonly when: 'before' | 'after'; readonly verb: Action['verb'] | '*'; react: Reaction }[] =
     [];
 
-  constructor({ name = 'test', now = () => 0 }: { readonly name?: string; readonly now?: () => number } = {}) {
+  constructor({ name = 'test', now = () => 0, sharing }: RecordingClientOptions = {}) {
     this.name = name;
-    this.#store = new ObjectStore(() => formatTime(now()));
+    this.#store = sharing === undefined ? new ObjectStore(() => formatTime(now())) : sharing.#store;
   }
 
   /** The calls that meant to change something, in order. */
