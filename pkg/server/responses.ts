@@ -13,7 +13,7 @@ export function textAnswer(code: number, body: string): Answer {
 
 export function jsonAnswer(code: number, body: unknown, pretty = false): Answer {
   const text = pretty ? JSON.stringify(body, undefined, 2) : `${JSON.stringify(body)}\n`;
-  return { code, headers: { 'Content-Type': 'application/json' }, body: text };
+  return { code, headers: { 'Content-Type': 'application/json' }, body: withoutMarkup(text) };
 }
 
 export const notFound: Answer = textAnswer(404, '404 page not found\n');
@@ -53,6 +53,11 @@ const failure = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failu
 export function prefersPretty(userAgent: string, pretty: string | null): boolean {
   if (pretty !== null && pretty !== '') return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(pretty);
   return /^(?:curl|Wget|Mozilla\/5\.0)/.test(userAgent);
+}
+
+/** As Go writes JSON: whoever takes it for a page of markup finds none in it. */
+function withoutMarkup(json: string): string {
+  return json.replaceAll(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** A path may hold anything: an error page must not become markup. */
