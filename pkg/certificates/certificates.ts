@@ -48,6 +48,24 @@ export function createAuthority(request: AuthorityRequest): KeyedCertificate {
   return toPem(signCertificate({ ...body, extensions, signer: keys.privateKey }), keys.privateKey);
 }
 
+/** A certificate authority below another one. */
+export function issueAuthority(authority: KeyedCertificate, request: AuthorityRequest): KeyedCertificate {
+  const keys = createKeys();
+  const signer = createPrivateKey(authority.privateKey);
+  const body = {
+    subject: encodeName(request),
+    issuer: readSubject(authority.certificate),
+    validity: request.validity,
+    publicKey: keys.publicKey,
+  };
+  const extensions = [
+    ...authorityExtensions(),
+    subjectKeyIdentifier(keys.publicKey),
+    authorityKeyIdentifier(createPublicKey(signer)),
+  ];
+  return toPem(signCertificate({ ...body, extensions, signer }), keys.privateKey);
+}
+
 /** A certificate for a server or a client, signed by `authority`. */
 export function issueCertificate(authority: KeyedCertificate, request: CertificateRequest): KeyedCertificate {
   const keys = createKeys();

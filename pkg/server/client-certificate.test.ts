@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createAuthority, createSelfSigned, issueCertificate } from '../certificates/index.ts';
+import { createAuthority, createSelfSigned, issueAuthority, issueCertificate } from '../certificates/index.ts';
 import type { CertificateRequest, KeyedCertificate } from '../certificates/index.ts';
 import { findChainProblem, parseBundle, selectCertificateUser } from './client-certificate.ts';
 
@@ -47,6 +47,17 @@ describe('findChainProblem', () => {
     const leaf = client(jane, { commonName: 'root' });
     const intermediates = [new X509Certificate(jane.certificate)];
     expect(findChainProblem({ leaf, intermediates }, authorities, during)).toBe(unknown);
+  });
+
+  test('follows the intermediates that a client presents, and no others', () => {
+    const middle = issueAuthority(authority, { commonName: 'middle', validity });
+    const lower = issueAuthority(middle, { commonName: 'lower', validity });
+    const leaf = client(lower);
+    const [first, second] = [lower, middle].map(({ certificate }) => new X509Certificate(certificate));
+    const intermediates = [first, second].filter((certificate) => certificate !== undefined);
+    expect(findChainProblem({ leaf, intermediates }, authorities, during)).toBeUndefined();
+    expect(findChainProblem({ leaf, intermediates: intermediates.slice(0, 1) }, authorities, during)).toBe(unknown);
+    expect(findChainProblem({ leaf, intermediates: [] }, intermediates, during)).toBeUndefined();
   });
 
   test('comes to an end when intermediates go round in circles', () => {

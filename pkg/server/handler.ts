@@ -92,6 +92,8 @@ function routeRequest(request: IncomingMessage, target: Target): RouteRequest {
   };
 }
 
+const endsAtIntermediate = 'UNABLE_TO_GET_ISSUER_CERT';
+
 function credentialsOf(request: IncomingMessage): Credentials {
   const headers = request.headersDistinct;
   const { socket } = request;
@@ -99,6 +101,9 @@ function credentialsOf(request: IncomingMessage): Credentials {
   const leaf = socket.getPeerX509Certificate();
   if (leaf === undefined) return { headers };
   const handshakeProblem = socket.authorized ? undefined : String(socket.authorizationError);
+  // The handshake wants to reach a root, but an intermediate in --client-ca-file is trusted by itself. Whether it has
+  // issued this very certificate can be told without the handshake; longer chains are not believed then.
+  if (handshakeProblem === endsAtIntermediate) return { headers, certificates: { leaf, intermediates: [] } };
   return { headers, certificates: { leaf, intermediates: issuersOf(leaf) }, handshakeProblem };
 }
 

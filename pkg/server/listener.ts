@@ -46,7 +46,6 @@ export function createListener(deps: {
     ...rules,
     ...pair,
     ca: authoritiesOf(trust),
-    allowPartialTrustChain: true, // an intermediate in --client-ca-file is trusted by itself, as in Go
     // A resumed session would bring back a verdict about authorities that may have been replaced since.
     secureOptions: constants.SSL_OP_NO_TICKET,
   });

@@ -10,7 +10,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../../test/support/loggers.ts';
 import { apiError, RecordingClient } from '../../test/support/recording-client.ts';
 import { ConfigMaps } from '../api/index.ts';
-import { createAuthority, issueCertificate } from '../certificates/index.ts';
+import { createAuthority, issueAuthority, issueCertificate } from '../certificates/index.ts';
 import type { KeyedCertificate } from '../certificates/index.ts';
 import type { RawRequest } from '../client/index.ts';
 import { createServer, HealthChecks } from './index.ts';
@@ -239,6 +239,21 @@ describe('clients with certificates', () => {
     expect(await get(server, '/secret', { as: clientPair('bob', 'system:masters') })).toMatchObject({ status: 404 });
     const stranger = issueCertificate(proxies, { commonName: 'jane', usages: ['client'], validity });
     expect(await get(server, '/metrics', { as: stranger })).toMatchObject({ status: 401 });
+  });
+
+  test('may come through an intermediate, or from one that is trusted by itself', async () => {
+    const middle = issueAuthority(users, { commonName: 'middle', validity });
+    const jane = issueCertificate(middle, { commonName: 'jane', usages: ['client'], validity });
+    const withChain = { ...jane, certificate: `${jane.certificate}${middle.certificate}` };
+    const [rootFile] = await writePair('root', users);
+    const root = await serve({ authentication: { clientCaFile: rootFile } });
+    expect(await get(root, '/metrics', { as: withChain })).toMatchObject({ status: 200 });
+    expect(await get(root, '/metrics', { as: jane })).toMatchObject({ status: 401 });
+    const [middleFile] = await writePair('middle', middle);
+    const below = await serve({ authentication: { clientCaFile: middleFile } });
+    expect(await get(below, '/metrics', { as: withChain })).toMatchObject({ status: 200 });
+    expect(await get(below, '/metrics', { as: jane })).toMatchObject({ status: 200 });
+    expect(await get(below, '/metrics', { as: clientPair('jane') })).toMatchObject({ status: 401 });
   });
 
   test('lose access when their authority is replaced', async () => {
