@@ -2,12 +2,18 @@ import type { FeatureGates } from '../../pkg/controller/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
 import { gateDependencies, knownGates } from './feature-gate-table.ts';
 
-/** Gates that something in this process asks for. Setting any other known gate is allowed and changes nothing. */
+/**
+ * Gates that something in this process asks for; a test keeps the list true. Setting any other known gate is allowed
+ * and changes nothing.
+ */
 export const honouredGates: ReadonlySet<string> = new Set([
   'ComponentFlagz',
   'ComponentStatusz',
   'ControllerManagerReleaseLeaderElectionLockOnExit',
+  'DeploymentReplicaSetTerminatingReplicas',
+  'LoggingAlphaOptions',
   'LoggingBetaOptions',
+  'PodDeletionCost',
 ]);
 
 export interface ResolvedGates extends FeatureGates {

@@ -84,6 +84,8 @@ const refused = [
   { argv: ['--tls-cert-file=a.crt'], names: '--tls-private-key-file' },
   { argv: ['--controllers=nope'], names: '--controllers' },
   { argv: ['--feature-gates=Nope=true'], names: '--feature-gates' },
+  { argv: ['--logging-format=json', '--feature-gates=LoggingBetaOptions=false'], names: '--logging-format' },
+  { argv: ['--log-text-split-stream'], names: '--log-text-split-stream' },
 ];
 
 describe('resolveOptions refuses', () => {

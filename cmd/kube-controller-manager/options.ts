@@ -26,6 +26,7 @@ export function resolveOptions(given: GivenFlags, registered: readonly Controlle
   const flags = Object.fromEntries([...values].filter(([name]) => processFlagNames.has(name))) as ProcessOptions;
   checkFlags(flags);
   const gates = resolveGates(flags['feature-gates']);
+  checkGatedFlags(flags, gates);
   const controllers = selectControllers(flags.controllers, registered, gates);
   const owned = new Set(registered.flatMap(({ options }) => Object.keys(options.shape)));
   const changed = [...given.keys()].filter((name) => !isInitial(name, values.get(name)));
@@ -82,9 +83,7 @@ const inert: ReadonlySet<string> = new Set([
   'leader-migration-config',
   'log-flush-frequency',
   'log-json-info-buffer-size',
-  'log-json-split-stream',
   'log-text-info-buffer-size',
-  'log-text-split-stream',
   'min-compatibility-version',
   'permit-address-sharing',
   'route-reconciliation-period',
@@ -165,6 +164,25 @@ function checkFlags(flags: ProcessOptions): void {
     if (!(error instanceof InvalidDurationsError)) throw error;
     throw new StartupError(exitCodes.usage, error.message, { cause: error });
   }
+}
+
+/** What of logging Kubernetes still keeps behind gates. */
+function checkGatedFlags(flags: ProcessOptions, gates: ResolvedGates): void {
+  const refuse = (flag: string, gate: string): never => {
+    throw new StartupError(exitCodes.usage, `--${flag}: feature gate ${gate} is off`);
+  };
+  if (flags['logging-format'] === 'json' && !gates.isEnabled('LoggingBetaOptions')) {
+    refuse('logging-format', 'LoggingBetaOptions');
+  }
+  const alpha = (
+    [
+      'log-json-split-stream',
+      'log-text-split-stream',
+      'log-json-info-buffer-size',
+      'log-text-info-buffer-size',
+    ] as const
+  ).find((name) => Boolean(flags[name]));
+  if (alpha !== undefined && !gates.isEnabled('LoggingAlphaOptions')) refuse(alpha, 'LoggingAlphaOptions');
 }
 
 export function electionDurations(flags: ProcessOptions): Parameters<typeof checkDurations>[0] {

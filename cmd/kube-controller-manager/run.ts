@@ -160,7 +160,6 @@ function createElector({ options, deps, clients, events, registry }: ElectorPart
   const { flags, gates } = options;
   const { clock, logger, hostname, random } = deps;
   const name = flags['leader-elect-resource-name'];
-  const releaseGate = 'ControllerManagerReleaseLeaderElectionLockOnExit';
   return new LeaderElector({
     ...electionDurations(flags),
     // Neither rate limit nor queue of others may delay a renewal.
@@ -169,7 +168,9 @@ function createElector({ options, deps, clients, events, registry }: ElectorPart
     lock: { namespace: flags['leader-elect-resource-namespace'], name },
     identity: newIdentity(hostname),
     // The gate is off by default in Go; here only turning it off by hand keeps the lease.
-    releaseOnCancel: gates.isSet(releaseGate) ? gates.isEnabled(releaseGate) : true,
+    releaseOnCancel:
+      !gates.isSet('ControllerManagerReleaseLeaderElectionLockOnExit') ||
+      gates.isEnabled('ControllerManagerReleaseLeaderElectionLockOnExit'),
     logger,
     metrics: createLeaderElectionMetrics(registry, [name]),
     onNewLeader: (identity) => logger.info({ leader: identity }, 'new leader'),

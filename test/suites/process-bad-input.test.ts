@@ -144,8 +144,7 @@ describe('bad input ends the process with one clear line and an exit code:', () 
         ...(await flags()),
       ]);
       const complaints = finished.stderr.split('\n').filter((line) => line.startsWith('kube-controller-manager: '));
-      expect(complaints, finished.stderr).toHaveLength(1);
-      expect(complaints[0]).toMatch(message);
+      expect(complaints).toEqual([expect.stringMatching(message)]);
       expect(finished.exitCode).toBe(exitCode);
       expect(finished.stderr).not.toMatch(/^\s+at /m);
     });
