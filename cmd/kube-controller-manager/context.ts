@@ -63,7 +63,7 @@ export function createSharedContext(deps: ContextDeps): SharedContext {
         logger: logger.child({ controller: controllerName }),
         reconciles,
         clientFor,
-        queueFor: (name) => createWorkQueue({ name, clock, metrics: registry }),
+        queueFor: (name, queueOptions) => createWorkQueue({ name, clock, metrics: registry, ...queueOptions }),
         recorderFor: (component) => events.recorderFor(component),
       };
       return { context, discard: () => scoped.removeHandlers() };

@@ -7,7 +7,7 @@ import {
 import type { ClientBuilder, Connection } from '../../pkg/client/index.ts';
 import { GracefulStop } from '../../pkg/controller/index.ts';
 import { EventBroadcaster } from '../../pkg/events/index.ts';
-import { LeaderElector, newIdentity } from '../../pkg/leaderelection/index.ts';
+import { LeaderElector, LeaderLostError, newIdentity } from '../../pkg/leaderelection/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import { createServer, HealthChecks, type HealthPath } from '../../pkg/server/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
@@ -77,10 +77,22 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
     },
   };
   const work = (until: AbortSignal): Promise<void> => lead(leadDeps, until);
-  if (!options.flags['leader-elect']) return await Promise.race([stuck.promise, done(work(stopping))]);
+  if (!options.flags['leader-elect']) return await endOf(work(stopping), stuck.promise, stack);
   const elector = createElector({ options, deps, clients: clients.process, events, registry });
   health.healthz.add(elector.healthCheck);
-  return await Promise.race([stuck.promise, done(elector.run(work, stopping))]);
+  return await endOf(elector.run(work, stopping), stuck.promise, stack);
+}
+
+/** When the lease is lost or work goes on that should have ended, another process may be at work: exit, tidy or not. */
+async function endOf(work: Promise<void>, stuck: Promise<ExitCode>, stack: AsyncDisposableStack): Promise<ExitCode> {
+  try {
+    const exitCode = await Promise.race([stuck, done(work)]);
+    if (exitCode !== exitCodes.ok) stack.move();
+    return exitCode;
+  } catch (error) {
+    if (error instanceof LeaderLostError) stack.move();
+    throw error;
+  }
 }
 
 /** A stop that lets controllers finish what they are doing. */

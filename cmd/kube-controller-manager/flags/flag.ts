@@ -65,7 +65,7 @@ function parseFloatStrictly(value: string): number {
 }
 
 /** Comma-separated; an entry in double quotes may hold commas. */
-export function splitList(value: string): string[] {
+function splitList(value: string): string[] {
   if (value === '') return [];
   const entries = value.match(/(?:"[^"]*"|[^,])+|(?<=,)(?=,)|^(?=,)|(?<=,)$/g) ?? [];
   return entries.map((entry) => entry.replaceAll('"', ''));

@@ -12,7 +12,6 @@ export {
   isBoolean,
   isRepeatable,
   parseFlag,
-  splitList,
   type Flag,
   type FlagTable,
   type FlagType,
