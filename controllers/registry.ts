@@ -1,5 +1,6 @@
 import type { ControllerDescriptor } from '../pkg/controller/index.ts';
 import { deployment } from './deployment/index.ts';
+import { namespace } from './namespace/index.ts';
 import { replicaSet, replicationController } from './replicaset/index.ts';
 import { nodeTtl } from './ttl/index.ts';
 import { ttlAfterFinished } from './ttlafterfinished/index.ts';
@@ -11,6 +12,7 @@ export const controllers: readonly ControllerDescriptor[] = register([
   deployment,
   ttlAfterFinished,
   nodeTtl,
+  namespace,
 ]);
 
 /** Refuses lists in which a name or alias stands for two controllers: `--controllers` could not tell them apart. */

@@ -5,7 +5,7 @@ import type { InformerFactory } from '../../informers/index.ts';
 import type { Logger } from '../log/index.ts';
 import type { MetricsRegistry } from '../metrics/index.ts';
 import type { Clock } from '../time/index.ts';
-import type { WorkQueue } from '../../workqueue/index.ts';
+import type { RateLimiter, WorkQueue } from '../../workqueue/index.ts';
 import type { FeatureGates } from './gates.ts';
 import type { ReconcileObserver } from './reconcile.ts';
 
@@ -21,7 +21,7 @@ export interface ControllerContext {
   /** A client with the controller's own user agent, rate limit and, if so configured, service account. */
   clientFor(controllerName: string): Client;
   /** A rate-limiting queue; the name labels its metrics and is the Go binary's. */
-  queueFor<K = ObjectKey>(name: string): WorkQueue<K>;
+  queueFor<K = ObjectKey>(name: string, options?: { readonly rateLimiter?: RateLimiter<K> }): WorkQueue<K>;
   /** Records events as this component. */
   recorderFor(component: string): EventRecorder;
 }

@@ -1,0 +1,103 @@
+import { findCondition, formatTime, type Cached, type NamespaceCondition } from '../../pkg/api/index.ts';
+import type { Remaining } from './remaining.ts';
+
+export interface DeletionOutcome {
+  /** Group versions that could not be described, with the reason. */
+  readonly undiscovered: ReadonlyMap<string, string>;
+  /** What went wrong with single resources, in the server's words. */
+  readonly failures: readonly string[];
+  readonly remaining: readonly Remaining[];
+}
+
+interface Verdict {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Every condition in the order in which it is shown, and what it says when all is well. */
+const wellWith: ReadonlyMap<string, Verdict> = new Map([
+  [
+    'NamespaceDeletionDiscoveryFailure',
+    { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
+  ],
+  [
+    'NamespaceDeletionGroupVersionParsingFailure',
+    { reason: 'ParsedGroupVersions', message: 'All legacy kube types successfully parsed' },
+  ],
+  [
+    'NamespaceDeletionContentFailure',
+    { reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' },
+  ],
+  ['NamespaceContentRemaining', { reason: 'ContentRemoved', message: 'All content successfully removed' }],
+  [
+    'NamespaceFinalizersRemaining',
+    { reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' },
+  ],
+]);
+
+/** The conditions that tell how far the deletion has come, laid over those that the namespace has. */
+export function computeConditions(
+  present: readonly Cached<NamespaceCondition>[],
+  outcome: DeletionOutcome,
+  nowMs: number,
+): readonly Cached<NamespaceCondition>[] {
+  const troubles = findTroubles(outcome);
+  const ours = [...wellWith].map(([type, well]): Cached<NamespaceCondition> => {
+    const trouble = troubles.get(type);
+    const status = trouble === undefined ? 'False' : 'True';
+    const before = findCondition(present, type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
+    return { type, status, lastTransitionTime, ...(trouble ?? well) };
+  });
+  const byType = new Map(ours.map((condition) => [condition.type, condition]));
+  const updated = present.map((condition) => byType.get(condition.type) ?? condition);
+  return [...updated, ...ours.filter(({ type }) => findCondition(present, type) === undefined)];
+}
+
+function findTroubles({ undiscovered, failures, remaining }: DeletionOutcome): ReadonlyMap<string, Verdict> {
+  const troubles = new Map<string, Verdict>();
+  if (undiscovered.size > 0) {
+    troubles.set('NamespaceDeletionDiscoveryFailure', {
+      reason: 'DiscoveryFailed',
+      message: `Discovery failed for some groups, ${undiscovered.size} failing: ${discoveryFailure(undiscovered)}`,
+    });
+  }
+  if (failures.length > 0) {
+    troubles.set('NamespaceDeletionContentFailure', {
+      reason: 'ContentDeletionFailed',
+      message: `Failed to delete all resource types, ${failures.length} remaining: ${[...failures].sort().join(', ')}`,
+    });
+  }
+  if (remaining.length > 0) {
+    const resources = remaining.map(
+      ({ kind, count }) => `${kind.resource}.${kind.group} has ${count} resource instances`,
+    );
+    troubles.set('NamespaceContentRemaining', {
+      reason: 'SomeResourcesRemain',
+      message: `Some resources are remaining: ${resources.sort().join(', ')}`,
+    });
+  }
+  const finalizers = countFinalizers(remaining);
+  if (finalizers.size > 0) {
+    const holders = [...finalizers].map(([name, count]) => `${name} in ${count} resource instances`);
+    troubles.set('NamespaceFinalizersRemaining', {
+      reason: 'SomeFinalizersRemain',
+      message: `Some content in the namespace has finalizers remaining: ${holders.sort().join(', ')}`,
+    });
+  }
+  return troubles;
+}
+
+function countFinalizers(remaining: readonly Remaining[]): ReadonlyMap<string, number> {
+  const total = new Map<string, number>();
+  for (const { finalizers } of remaining) {
+    for (const [name, count] of finalizers) total.set(name, (total.get(name) ?? 0) + count);
+  }
+  return total;
+}
+
+/** What discovery could not describe, in one sentence. */
+export function discoveryFailure(undiscovered: ReadonlyMap<string, string>): string {
+  const groups = [...undiscovered].map(([groupVersion, why]) => `${groupVersion}: ${why}`);
+  return `unable to retrieve the complete list of server APIs: ${groups.sort().join(', ')}`;
+}

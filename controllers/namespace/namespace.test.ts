@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+
+import { ConfigMaps, Pods, Secrets } from '../../pkg/api/index.ts';
+import { configMap, pod } from '../../test/support/builders.ts';
+import { computeConditions, type DeletionOutcome } from './conditions.ts';
+import { computeRemaining, nextCheckMs, type Remaining } from './remaining.ts';
+
+describe('computeRemaining', () => {
+  const going = (grace: number, finalizers: string[] = []): ReturnType<typeof pod> =>
+    pod({ metadata: { deletionGracePeriodSeconds: grace, finalizers } });
+  const rows = [
+    { name: 'is nothing when nothing is left', items: [], elapsed: 0, expected: undefined },
+    {
+      name: 'expects pods to be gone after the longest grace',
+      items: [going(5), going(30)],
+      elapsed: 10,
+      expected: 30,
+    },
+    { name: 'expects no more once the grace is over', items: [going(30)], elapsed: 30, expected: 'unknown' },
+    { name: 'gives finalizers fifteen seconds', items: [going(0, ['a'])], elapsed: 99, expected: 15 },
+    { name: 'prefers the grace to the finalizers', items: [going(60, ['a'])], elapsed: 1, expected: 60 },
+    { name: 'cannot tell why else something stays', items: [configMap()], elapsed: 0, expected: 'unknown' },
+  ];
+  for (const { name, items, elapsed, expected } of rows) {
+    test(name, () => {
+      const remaining = computeRemaining(Pods, items, elapsed);
+      const estimate = remaining === undefined ? undefined : (remaining.estimateSeconds ?? 'unknown');
+      expect(estimate).toBe(expected);
+    });
+  }
+});
+
+describe('nextCheckMs', () => {
+  const left = (estimateSeconds: number): Remaining => ({
+    kind: Pods,
+    count: 1,
+    finalizers: new Map(),
+    estimateSeconds,
+  });
+  const rows = [
+    { name: 'looks soon at first', remaining: [left(30)], checks: 0, expected: 500 },
+    { name: 'then less and less often', remaining: [left(30)], checks: 3, expected: 4000 },
+    { name: 'but at least once in half the estimate', remaining: [left(30), left(15)], checks: 9, expected: 16_000 },
+  ];
+  for (const { name, remaining, checks, expected } of rows) {
+    test(name, () => expect(nextCheckMs(remaining, checks)).toBe(expected));
+  }
+});
+
+describe('computeConditions', () => {
+  const nowMs = Date.parse('2026-01-01T00:01:00Z');
+  const fine: DeletionOutcome = { undiscovered: new Map(), failures: [], remaining: [] };
+  const held: Remaining = {
+    kind: ConfigMaps,
+    count: 2,
+    finalizers: new Map([['example.com/hold', 2]]),
+    estimateSeconds: 15,
+  };
+  const plain: Remaining = { kind: Secrets, count: 1, finalizers: new Map(), estimateSeconds: 1 };
+
+  test('tells all five when all is well', () => {
+    const conditions = computeConditions([], fine, nowMs);
+    expect(conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([
+      'NamespaceDeletionDiscoveryFailure False ResourcesDiscovered',
+      'NamespaceDeletionGroupVersionParsingFailure False ParsedGroupVersions',
+      'NamespaceDeletionContentFailure False ContentDeleted',
+      'NamespaceContentRemaining False ContentRemoved',
+      'NamespaceFinalizersRemaining False ContentHasNoFinalizers',
+    ]);
+  });
+
+  const rows = [
+    {
+      name: 'what could not be discovered',
+      outcome: { ...fine, undiscovered: new Map([['metrics.k8s.io/v1', 'the server is down']]) },
+      expected:
+        'DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1: the server is down',
+    },
+    {
+      name: 'what could not be deleted',
+      outcome: { ...fine, failures: ['b is broken', 'a is broken'] },
+      expected: 'ContentDeletionFailed: Failed to delete all resource types, 2 remaining: a is broken, b is broken',
+    },
+    {
+      name: 'what remains',
+      outcome: { ...fine, remaining: [plain] },
+      expected: 'SomeResourcesRemain: Some resources are remaining: secrets. has 1 resource instances',
+    },
+    {
+      name: 'who holds what remains',
+      outcome: { ...fine, remaining: [held, held] },
+      expected:
+        'SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 4 resource instances',
+    },
+  ];
+  for (const { name, outcome, expected } of rows) {
+    test(`tells ${name}`, () => {
+      const troubles = computeConditions([], outcome, nowMs).filter(({ status }) => status === 'True');
+      expect(troubles.map(({ reason, message }) => `${reason}: ${message}`)).toContain(expected);
+    });
+  }
+
+  test('keeps the time of a status that has not changed, and foreign conditions', () => {
+    const before = computeConditions([{ type: 'Other', status: 'True' }], fine, nowMs);
+    const after = computeConditions(before, { ...fine, remaining: [plain] }, nowMs + 5000);
+    expect(after.map(({ type }) => type)).toEqual(before.map(({ type }) => type));
+    const times = new Map(after.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]));
+    expect(times.get('NamespaceDeletionContentFailure')).toBe('2026-01-01T00:01:00Z');
+    expect(times.get('NamespaceContentRemaining')).toBe('2026-01-01T00:01:05Z');
+  });
+});
