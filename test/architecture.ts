@@ -100,7 +100,8 @@ function judgeDirection(path: string, target: string): string | undefined {
 /** From outside, a folder that has an index is entered through it, and every folder that the rules name must have one. */
 function judgeEntrance(path: string, target: string, sources: Sources): string | undefined {
   const home = homeOf(target);
-  const needsIndex = home !== homeOf(path) && home !== 'controllers' && mayImport.has(ruleOf(home));
+  // A program has an entrance of its own, `main.ts`, and the list of controllers is one file.
+  const needsIndex = home !== homeOf(path) && !/^(controllers$|cmd\/)/.test(home) && mayImport.has(ruleOf(home));
   let entered = needsIndex ? home : undefined;
   for (let folder = dirname(target); folder !== '.' && !path.startsWith(`${folder}/`); folder = dirname(folder)) {
     if (sources.has(`${folder}/index.ts`)) entered = folder;
