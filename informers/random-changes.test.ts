@@ -4,7 +4,8 @@ import type { Cached, ConfigMap } from '../pkg/api/index.ts';
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { silentLogger } from '../test/support/loggers.ts';
 import { Mirror } from '../test/support/mirror.ts';
-import { createRandom, ModelServer } from '../test/support/model-server.ts';
+import { ModelServer } from '../test/support/model-server.ts';
+import { seededRandom } from '../test/support/random.ts';
 import { connectionError } from '../test/support/scripted-client.ts';
 import { createInformer } from './factory.ts';
 import { defineIndex } from './informer.ts';
@@ -68,7 +69,7 @@ function expectSameState(server: ModelServer, informer: Informer<ConfigMap>): vo
 describe('an informer of a server in trouble', () => {
   for (const seed of [1, 2, 3, 4]) {
     test(`tells every one of 30,000 changes, once and in order, while history lasts (seed ${seed})`, async () => {
-      const random = createRandom(seed);
+      const random = seededRandom(seed);
       const server = new ModelServer(random);
       const clock = new FakeClock();
       const informer = createInformer(ConfigMaps, { client: server, clock, logger: silentLogger, random });
@@ -95,7 +96,7 @@ describe('an informer of a server in trouble', () => {
     });
 
     test(`ends up with the server's state after lists among 30,000 changes (seed ${seed})`, async () => {
-      const random = createRandom(seed);
+      const random = seededRandom(seed);
       const server = new ModelServer(random);
       const clock = new FakeClock();
       const informer = createInformer(ConfigMaps, { client: server, clock, logger: silentLogger, random });

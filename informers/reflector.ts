@@ -15,7 +15,7 @@ import {
 } from '../pkg/client/index.ts';
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
-import type { Clock } from '../pkg/time/index.ts';
+import type { Clock, Random } from '../pkg/time/index.ts';
 import type { Relist } from './delta-fifo.ts';
 import { initialState, planNext } from './reflector-state.ts';
 import type { Failure, ListMode, Outcome, Position } from './reflector-state.ts';
@@ -38,7 +38,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly transform: ((object: T) => T) | undefined;
   readonly sink: Sink<T>;
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly random: Random;
   readonly logger: Logger;
   readonly idleTimeoutMs: number;
 }

@@ -2,7 +2,8 @@ import { resourceName } from '../pkg/api/index.ts';
 import type { Kind, KubeObject } from '../pkg/api/index.ts';
 import type { ListOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
-import type { Clock } from '../pkg/time/index.ts';
+import { systemRandom } from '../pkg/time/index.ts';
+import type { Clock, Random } from '../pkg/time/index.ts';
 import { DeltaFifo } from './delta-fifo.ts';
 import { Indexer } from './indexer.ts';
 import type { Handler, HandlerOptions, HandlerRegistration, Index, Informer, Store } from './informer.ts';
@@ -33,8 +34,8 @@ export interface InformerDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: InformerMetricsSource | undefined;
-  /** From 0 up to 1: spreads retries and the ends of watches. Default `Math.random`. */
-  readonly random?: (() => number) | undefined;
+  /** From 0 up to 1: spreads retries and the ends of watches. Default `systemRandom`. */
+  readonly random?: Random | undefined;
   /**
    * A watch on which nothing has come for this long counts as dead and is replaced. Default 150 s: the server sends a
    * bookmark every minute.
@@ -122,7 +123,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   #reflect(signal: AbortSignal): Promise<void> {
-    const { client, clock, random = Math.random, idleTimeoutMs = defaultIdleTimeoutMs } = this.#dependencies;
+    const { client, clock, random = systemRandom, idleTimeoutMs = defaultIdleTimeoutMs } = this.#dependencies;
     const { namespace, labelSelector, fieldSelector } = this.#settings;
     const fifo = this.#fifo;
     const wake = (): void => this.#turns.wake(fifo);

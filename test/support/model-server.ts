@@ -4,17 +4,6 @@ import type { Client, ListOptions, ObjectList, WatchEvent, WatchOptions } from '
 import { settle } from './fake-clock.ts';
 import { connectionError, EventStream, expiredError, refusedError, tooLargeError } from './scripted-client.ts';
 
-/** The same numbers for the same seed, so that a failing run can be had again. */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 interface Watcher {
   readonly stream: EventStream<readonly WatchEvent<ConfigMap>[]>;
   pending: WatchEvent<ConfigMap>[];
