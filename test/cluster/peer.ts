@@ -37,7 +37,10 @@ export async function startGoControllerManager(cluster: Cluster, flags: readonly
     `--client-ca-file=${cluster.files.ca}`,
     `--requestheader-client-ca-file=${cluster.files.frontProxyCa}`,
     '--use-service-account-credentials=true',
-    '--controllers=*,bootstrapsigner,tokencleaner',
+    // A list flag given twice adds up, so the caller's own must stand alone.
+    ...(flags.some((flag) => flag.startsWith('--controllers='))
+      ? []
+      : ['--controllers=*,bootstrapsigner,tokencleaner']),
     ...flags,
   ]);
 }

@@ -23,6 +23,7 @@ interface Chance {
   readonly time: string;
   readonly ip: string;
   readonly node: string;
+  readonly zone: string;
 }
 
 const first: Chance = {
@@ -33,6 +34,7 @@ const first: Chance = {
   time: '2026-01-01T00:00:00Z',
   ip: '10.128.0.',
   node: 'hollow-node-1',
+  zone: 'zone-a',
 };
 const second: Chance = {
   namespace: 'test-9f8e',
@@ -42,6 +44,7 @@ const second: Chance = {
   time: '2026-02-03T04:05:06Z',
   ip: '10.129.7.',
   node: 'hollow-node-17',
+  zone: 'zone-c',
 };
 
 /** A Deployment in the middle of a rollout: two ReplicaSets, three pods, a Service with its slice, events. */
@@ -79,10 +82,10 @@ function rollout(chance: Chance): State {
     return pod({
       name: `${owner.metadata.name}-${suffix}`,
       namespace,
-      labels: { app: 'web', 'pod-template-hash': hash },
+      labels: { app: 'web', 'pod-template-hash': hash, 'topology.kubernetes.io/zone': chance.zone },
       owner: { kind: ReplicaSets, object: owner },
       metadata: { ...meta(), generateName: `${owner.metadata.name}-` },
-      spec: { nodeName: chance.node },
+      spec: { nodeName: chance.node, volumes: [{ name: `kube-api-access-${suffix}` }] },
       status: { ...runningStatus(), podIP, podIPs: [{ ip: podIP }], startTime: time },
     });
   });
@@ -273,6 +276,7 @@ function isLeftToChance(kind: string, path: Path): boolean {
   const [section, field] = path;
   if (section === 'metadata' && ['name', 'uid', 'resourceVersion'].includes(String(field))) return true;
   if (section === 'spec' && field === 'nodeName') return true;
+  if (kind === 'Pod' && path[2] === 'topology.kubernetes.io/zone') return true;
   if (kind !== 'Event') return false;
   return (
     section === 'metadata' ||

@@ -45,7 +45,7 @@ export interface CompareOptions {
 
 /**
  * Every difference between two states but names with chance in them, uids, times, resource versions, addresses and the
- * choice of nodes; empty when there is none. Objects are the same if their symbolic names are: of several with the same
+ * choice of nodes and zones; empty when there is none. Objects are the same if their symbolic names are: of several with the same
  * one, as the pods of a ReplicaSet, those that are equal are paired first, so that only real differences are left.
  */
 export function compareStates(a: State, b: State, options: CompareOptions = {}): string[] {

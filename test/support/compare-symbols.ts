@@ -28,10 +28,12 @@ export function createSymbols(namespace: string, objects: readonly DumpedObject[
     exact.set(object.metadata.uid, `{uid of ${kind} ${symbol}}`);
     for (const ip of addressesOf(object)) exact.set(ip, `{ip of ${kind} ${symbol}}`);
   }
-  // Nodes differ from run to run in how many pods they were given, which is the scheduler's business.
-  for (const { object } of objects) {
+  // Where pods run is the scheduler's business, and admission copies the zone of a node onto its pods.
+  for (const { kind, object } of objects) {
     const nodeName = fieldsOf(object['spec'])['nodeName'];
     if (typeof nodeName === 'string' && nodeName !== '') exact.set(nodeName, '{node}');
+    const zone = object.metadata.labels?.['topology.kubernetes.io/zone'];
+    if (kind === 'Pod' && zone !== undefined) exact.set(zone, '{zone}');
   }
   const hashes = hashesOf(objects, names);
   for (const [hash, symbol] of hashes) exact.set(hash, symbol);
@@ -183,6 +185,7 @@ function patternsOf(objects: readonly DumpedObject[], names: ReadonlyMap<Untyped
   });
   return [
     ...children,
+    [/\bkube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-{random}'],
     [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '{uid}'],
     [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g, '{time}'],
     [/\b(?:\d{1,3}\.){3}\d{1,3}\b/g, '{ip}'],
