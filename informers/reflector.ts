@@ -35,7 +35,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   /** Applied to every object before it is kept anywhere. */
-  readonly transform: ((object: T) => T) | undefined;
+  readonly transform: (object: T) => T;
   readonly sink: Sink<T>;
   readonly clock: Clock;
   readonly random: Random;
@@ -102,7 +102,7 @@ async function list<T extends KubeObject>(
   do {
     const page = await client.list(kind, { ...scope, limit, continue: next }, signal);
     for (const item of page.items) {
-      const object = transform === undefined ? item : transform(item);
+      const object = transform(item);
       objects.set(keyOf(object), object);
     }
     resourceVersion = page.metadata.resourceVersion ?? '';
@@ -129,7 +129,7 @@ async function watch<T extends KubeObject>(
   const { transform, sink } = options;
   const initial = progress.resourceVersion === undefined ? new InitialState<T>() : undefined;
   for await (const received of openWatch(progress.resourceVersion, options, signal)) {
-    const events = transform === undefined ? received : received.map((event) => transformed(event, transform));
+    const events = received.map((event) => transformed(event, transform));
     const following = initial === undefined || initial.complete ? events : initial.take(events, sink);
     if (following.length > 0) sink.push(following);
     // Initial events come in any order: only behind them does an event say how far the watch has come.
@@ -174,7 +174,9 @@ class InitialState<T extends KubeObject> {
 }
 
 function transformed<T extends KubeObject>(event: WatchEvent<T>, transform: (object: T) => T): WatchEvent<T> {
-  return event.type === 'BOOKMARK' ? event : { type: event.type, object: transform(event.object) };
+  if (event.type === 'BOOKMARK') return event;
+  const object = transform(event.object);
+  return object === event.object ? event : { type: event.type, object };
 }
 
 function versionOf<T extends KubeObject>(event: WatchEvent<T> | undefined): string | undefined {

@@ -12,6 +12,7 @@ import type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
 import { Processor } from './processor.ts';
 import { runReflector } from './reflector.ts';
 import type { ListWatchClient } from './reflector.ts';
+import { createSharing } from './sharing.ts';
 import { Turns } from './turns.ts';
 
 /** What may differ from kind to kind. */
@@ -59,6 +60,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #fifo: DeltaFifo<T>;
   readonly #processor: Processor<T>;
   readonly #metrics: InformerMetrics | undefined;
+  readonly #share = createSharing<T>();
   readonly #synced = new Latch();
   #state: 'new' | 'running' | 'ended' = 'new';
 
@@ -132,7 +134,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
         client,
         kind: this.kind,
         scope: { namespace, labelSelector, fieldSelector },
-        transform: this.#settings.transform === undefined ? undefined : (object) => this.#transform(object),
+        transform: (object) => this.#transform(object),
         sink: {
           push(events) {
             fifo.push(events);
@@ -155,7 +157,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   /** An object that a transform chokes on is kept as it came: larger than need be, but not missing. */
   #transform(object: T): T {
     try {
-      return this.#settings.transform?.(object) ?? object;
+      return this.#share(this.#settings.transform?.(object) ?? object);
     } catch (error) {
       this.#logger.error({ err: error }, 'transform failed');
       return object;

@@ -1,4 +1,4 @@
-import { compareResourceVersions, keyOf } from '../../pkg/api/index.ts';
+import { compareResourceVersions, copyOf, keyOf } from '../../pkg/api/index.ts';
 import type { ConfigMap, Kind, KubeObject, ObjectKey } from '../../pkg/api/index.ts';
 import type { Client, ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../pkg/client/index.ts';
 import { settle } from './fake-clock.ts';
@@ -49,7 +49,7 @@ export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
       uid: `uid-${++this.#created}`,
       creationTimestamp: '2026-01-01T00:00:00Z',
     };
-    const object = frozen({ metadata: { ...metadata, resourceVersion }, data: { value } });
+    const object = { metadata: { ...metadata, resourceVersion }, data: { value } };
     this.objects.set(key, object);
     this.#record({ type: before === undefined ? 'ADDED' : 'MODIFIED', object });
   }
@@ -59,7 +59,7 @@ export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
     if (before === undefined) return;
     this.objects.delete(key);
     const resourceVersion = String(++this.#revision);
-    this.#record({ type: 'DELETED', object: frozen({ ...before, metadata: { ...before.metadata, resourceVersion } }) });
+    this.#record({ type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion } } });
   }
 
   /** Nothing before the present can be asked for any more. */
@@ -98,7 +98,7 @@ export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
     const token = left.length === 0 ? undefined : `${revision}/${this.requests}`;
     if (token !== undefined) this.#pages.set(token, { revision, rest: left });
     const metadata = { resourceVersion: String(revision), continue: token };
-    return { metadata, items: rest.slice(0, count) } as unknown as ObjectList<T>;
+    return copyOf<unknown>({ metadata, items: rest.slice(0, count) }) as ObjectList<T>;
   }
 
   async *watchBatches<T extends KubeObject>(
@@ -112,7 +112,7 @@ export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
     signal.addEventListener('abort', end, { once: true });
     this.#watchers.add(watcher);
     try {
-      for await (const batch of watcher.stream.read()) yield batch as unknown as readonly WatchEvent<T>[];
+      for await (const batch of watcher.stream.read()) yield copyOf<unknown>(batch) as readonly WatchEvent<T>[];
     } finally {
       this.#watchers.delete(watcher);
       signal.removeEventListener('abort', end);
@@ -153,11 +153,4 @@ export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
     this.#history.push({ revision: this.#revision, event });
     for (const { pending } of this.#watchers) pending.push(event);
   }
-}
-
-/** A cache hands its objects to everyone: whoever writes to one is to be found out. */
-function frozen(object: ConfigMap): ConfigMap {
-  Object.freeze(object.metadata);
-  Object.freeze(object.data);
-  return Object.freeze(object);
 }
