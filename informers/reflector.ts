@@ -156,7 +156,7 @@ function openWatch<T extends KubeObject>(
 /** Collects the initial events of a streamed list until the bookmark that ends them. */
 class InitialState<T extends KubeObject> {
   complete = false;
-  readonly #objects = new Map<ObjectKey, T>();
+  #objects = new Map<ObjectKey, T>();
 
   /** Returns the events behind the end of the initial state. */
   take(events: readonly WatchEvent<T>[], sink: Sink<T>): readonly WatchEvent<T>[] {
@@ -166,6 +166,7 @@ class InitialState<T extends KubeObject> {
       else if (event.initialEventsEnd) {
         this.complete = true;
         sink.replace({ objects: this.#objects, resourceVersion: event.resourceVersion });
+        this.#objects = new Map(); // the watch goes on for minutes, and would keep every object's first state alive
         return events.slice(position + 1);
       }
     }
