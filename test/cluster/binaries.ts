@@ -112,7 +112,10 @@ async function runGo(title: string, args: readonly string[]): Promise<void> {
     if (recent.length > 20) recent.shift();
   });
   const timer = setInterval(
-    () => report(`building, ${String(lineCount)} packages so far, now ${recent.at(-1) ?? 'resolving modules'}`),
+    () =>
+      report(
+        lineCount === 0 ? 'building' : `building, ${String(lineCount)} packages so far, now ${recent.at(-1) ?? ''}`,
+      ),
     progressEveryMs,
   );
   try {
