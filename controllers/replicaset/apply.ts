@@ -23,6 +23,8 @@ import type { ScalingPlan } from './scaling.ts';
 interface ApplyDeps<T extends Replicated> {
   readonly control: PodControl<T>;
   readonly pending: PendingWrites<Pod>;
+  /** The uids of owners whose namespace is going away: no pod can be created for them ever again. */
+  readonly doomed: Set<string>;
 }
 
 /** Creates or deletes pods as planned. Returns the first failure instead of throwing it: the status has to tell it. */
@@ -45,7 +47,7 @@ export async function applyScaling<T extends Replicated>(
 async function createPods<T extends Replicated>(
   count: number,
   owner: Cached<T>,
-  { control, pending }: ApplyDeps<T>,
+  { control, pending, doomed }: ApplyDeps<T>,
   signal: AbortSignal,
 ): Promise<Error | undefined> {
   const { template } = (owner as Cached<Replicated>).spec;
@@ -53,14 +55,12 @@ async function createPods<T extends Replicated>(
   const ownerKey: ObjectKey = keyOf(owner);
   const pod = podFromTemplate(template, control.ownerKind, owner);
   const { error } = await slowStart(count, async () => {
-    try {
-      const created = await createPod(control, owner, pod, signal);
-      pending.wrote(ownerKey, created.metadata.resourceVersion);
-    } catch (failure) {
-      if (!isNamespaceTerminating(failure)) throw failure; // nothing to do: it takes no more pods
-    }
+    const created = await createPod(control, owner, pod, signal);
+    pending.wrote(ownerKey, created.metadata.resourceVersion);
   });
-  return error;
+  if (!isNamespaceTerminating(error)) return error;
+  doomed.add((owner as Cached<Replicated>).metadata.uid);
+  return undefined;
 }
 
 async function deletePods<T extends Replicated>(

@@ -48,6 +48,7 @@ export function createReplicaController<T extends Replicated>(
   const pods = context.informers.informerFor(Pods);
   const control: PodControl<T> = { client, recorder: context.recorderFor(replicaKind.component), ownerKind: kind };
   const pending = new PendingWrites<Pod>(pods.store, context.clock);
+  const doomed = new Set<string>();
   const ownersBySelector = defineSelectorIndex<T>('selector', (owner) => replicaKind.requiredLabelsOf(owner));
   const honourDeletionCost = context.gates.isEnabled('PodDeletionCost');
   const countsTerminating =
@@ -57,6 +58,7 @@ export function createReplicaController<T extends Replicated>(
   owners.addIndex(byController);
   owners.addIndex(ownersBySelector.index);
   owners.addHandler(enqueueSelf(queue));
+  owners.addHandler({ deleted: ({ metadata }) => void doomed.delete(metadata.uid) });
   const ownersOfOrphan = (pod: Cached<Pod>): Iterable<ObjectKey> =>
     ownersBySelector
       .candidates(owners.store, pod)
@@ -107,7 +109,8 @@ export function createReplicaController<T extends Replicated>(
       nowMs: context.clock.now(),
       honourDeletionCost,
     });
-    return applyScaling(plan, owner, { control, pending }, signal);
+    if (plan.kind === 'create' && doomed.has(owner.metadata.uid)) return Promise.resolve(undefined);
+    return applyScaling(plan, owner, { control, pending, doomed }, signal);
   }
 
   async function writeStatus(owner: Cached<T>, input: StatusInput, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../api/index.ts';
-import { isConflict } from '../client/index.ts';
+import { isConflict, isNamespaceTerminating } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
@@ -27,8 +27,8 @@ export interface Work<K = ObjectKey> {
  * that changes while it is worked on comes back at once. A clean stop lets running reconciles finish.
  */
 export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise<void> {
-  const { context, name, queue } = work;
-  const logger = context.logger.child({ controller: name });
+  const { context, queue } = work;
+  const { logger } = context;
   await waitForCaches(work.caches, signal);
   if (signal.aborted) return;
   logger.info({ workers: work.workers }, 'caches synced, starting workers');
@@ -77,6 +77,9 @@ async function runWorker<K>(work: Work<K>, logger: Logger, stop: AbortSignal, ab
       if (error instanceof TerminalError) {
         queue.forget(key);
         finish('terminal_error', error);
+      } else if (isNamespaceTerminating(error)) {
+        queue.forget(key); // it takes nothing new any more, and no retry can change that
+        finish('success');
       } else {
         queue.addRateLimited(key);
         finish(isConflict(error) ? 'conflict' : 'error', error);
