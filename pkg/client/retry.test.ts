@@ -25,9 +25,18 @@ describe('retryDelay', () => {
       repetition: 'once',
       expected: undefined,
     },
-    { name: '500 with a time is waited out by a read', error: refused(500, 1), repetition: 'safe', expected: 1000 },
-    { name: '500 with a time ends a write', error: refused(500, 1), repetition: 'repeatable', expected: undefined },
-    { name: '504 with a time ends a create', error: refused(504, 1), repetition: 'once', expected: undefined },
+    {
+      name: '500 with a time is final, also for a read',
+      error: refused(500, 1),
+      repetition: 'safe',
+      expected: undefined,
+    },
+    {
+      name: '504 with a time is final, also for a read',
+      error: refused(504, 1),
+      repetition: 'safe',
+      expected: undefined,
+    },
     { name: '404 is final', error: refused(404, 1), repetition: 'safe', expected: undefined },
     { name: 'a lost connection is retried by a read', error: lost(true), repetition: 'safe', expected: 100 },
     {

@@ -27,17 +27,16 @@ export function retryDelay(
   before: FailedAttempts,
   random: number,
 ): number | undefined {
-  if (error instanceof ApiError) return before.refusals < maxRefusals ? refusalDelay(error, repetition) : undefined;
+  if (error instanceof ApiError) return before.refusals < maxRefusals ? refusalDelay(error) : undefined;
   if (!(error instanceof ConnectionError) || before.connectionErrors >= maxReconnects) return undefined;
   if (error.mayHaveBeenSent && repetition === 'once') return undefined;
   return backoffDelay(reconnectBackoff, before.connectionErrors, random);
 }
 
-function refusalDelay(error: ApiError, repetition: Repetition): number | undefined {
-  if (error.retryAfterSeconds === undefined) return undefined;
-  // 429 and 503 come from a server that has not begun the work. Other errors can come when half of it is done.
-  const refusedUntouched = error.status === 429 || error.status === 503;
-  if (!refusedUntouched && !(repetition === 'safe' && error.status >= 500)) return undefined;
+function refusalDelay(error: ApiError): number | undefined {
+  // 429 and 503 come from a server that has not begun the work. Other errors can come when half of it is done, or say
+  // what waiting will not change within a request: that the server's cache lags behind, that storage is in trouble.
+  if (error.retryAfterSeconds === undefined || (error.status !== 429 && error.status !== 503)) return undefined;
   // An eviction that a budget forbids is answered 429 too: that is a decision to hear about, not a busy server.
   if (hasCause(error, 'DisruptionBudget')) return undefined;
   const delayMs = error.retryAfterSeconds * 1000;
