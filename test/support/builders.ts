@@ -7,8 +7,6 @@ import {
   controllerReference,
   type CronJob,
   CronJobs,
-  type DaemonSet,
-  DaemonSets,
   type Deployment,
   Deployments,
   type Endpoints,
@@ -40,8 +38,6 @@ import {
   type ServiceAccount,
   ServiceAccounts,
   Services,
-  type StatefulSet,
-  StatefulSets,
   type StoredMeta,
 } from '../../pkg/api/index.ts';
 
@@ -184,20 +180,6 @@ export function deployment(described: Described<Deployment> = {}): Deployment {
     ...described.spec,
   };
   return build(Deployments, described, { spec, status: described.status ?? {} });
-}
-
-export function statefulSet(described: Described<StatefulSet> = {}): StatefulSet {
-  const spec = { replicas: 1, selector: { matchLabels: appLabels }, serviceName: '', template: podTemplate };
-  return build(StatefulSets, described, {
-    spec: { ...spec, ...described.spec },
-    status: described.status ?? { replicas: 0 },
-  });
-}
-
-export function daemonSet(described: Described<DaemonSet> = {}): DaemonSet {
-  const spec = { selector: { matchLabels: appLabels }, template: podTemplate, ...described.spec };
-  const none = { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 };
-  return build(DaemonSets, described, { spec, status: described.status ?? none });
 }
 
 export function job(described: Described<Job> = {}): Job {
