@@ -1,5 +1,6 @@
 import type { ControllerDescriptor } from '../pkg/controller/index.ts';
 import { deployment } from './deployment/index.ts';
+import { job } from './job/index.ts';
 import { namespace } from './namespace/index.ts';
 import { replicaSet, replicationController } from './replicaset/index.ts';
 import { nodeTtl } from './ttl/index.ts';
@@ -10,6 +11,7 @@ export const controllers: readonly ControllerDescriptor[] = register([
   replicaSet,
   replicationController,
   deployment,
+  job,
   ttlAfterFinished,
   nodeTtl,
   namespace,

@@ -13,6 +13,7 @@ export const honouredGates: ReadonlySet<string> = new Set([
   'DeploymentReplicaSetTerminatingReplicas',
   'LoggingAlphaOptions',
   'LoggingBetaOptions',
+  'MutableSchedulingDirectivesForSuspendedJobs',
   'PodDeletionCost',
 ]);
 

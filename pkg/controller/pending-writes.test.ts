@@ -62,6 +62,21 @@ describe('PendingWrites', () => {
     });
   }
 
+  const disappearances = [
+    { name: 'still there', child: object('uid-1'), settled: false },
+    { name: 'going', child: object('uid-1', '2026-01-01T00:00:00Z'), settled: false },
+    { name: 'gone', child: undefined, settled: true },
+    { name: 'replaced under its name', child: object('uid-2'), settled: true },
+  ];
+  for (const { name, child: cached, settled } of disappearances) {
+    test(`an object known to be gone that the cache shows as ${name} is ${settled ? 'settled' : 'pending'}`, () => {
+      const { pending, cache } = setUp();
+      pending.vanished(owner, child, 'uid-1');
+      cache.child = cached;
+      expect(pending.isSettled(owner)).toBe(settled);
+    });
+  }
+
   test('a version that never comes stops an owner for five minutes at most', () => {
     const { pending, advance } = setUp();
     pending.wrote(owner, '99');

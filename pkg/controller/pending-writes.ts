@@ -1,4 +1,4 @@
-import { compareResourceVersions, type KubeObject, type ObjectKey } from '../api/index.ts';
+import { compareResourceVersions, type Cached, type KubeObject, type ObjectKey } from '../api/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Store } from '../../informers/index.ts';
 
@@ -13,6 +13,8 @@ interface Pending {
   resourceVersion: string;
   /** Objects deleted, until the cache shows them gone or going. */
   readonly deleted: Map<ObjectKey, string>;
+  /** Objects known to be gone, until the cache shows that too. */
+  readonly vanished: Map<ObjectKey, string>;
   sinceMs: number;
 }
 
@@ -41,6 +43,11 @@ export class PendingWrites<T extends KubeObject> {
     this.#pendingOf(owner).deleted.set(key, uid);
   }
 
+  /** The server said that the object is gone: a cache that still has it, even as going, is too old to decide on. */
+  vanished(owner: ObjectKey, key: ObjectKey, uid: string): void {
+    this.#pendingOf(owner).vanished.set(key, uid);
+  }
+
   isSettled(owner: ObjectKey): boolean {
     const pending = this.#byOwner.get(owner);
     if (pending === undefined) return true;
@@ -57,19 +64,25 @@ export class PendingWrites<T extends KubeObject> {
   #isVisible(pending: Pending): boolean {
     if (pending.resourceVersion !== '' && !this.#store.hasSeen(pending.resourceVersion)) return false;
     for (const [key, uid] of pending.deleted) {
-      const metadata: KubeObject['metadata'] | undefined = this.#store.get(key)?.metadata as
-        | KubeObject['metadata']
-        | undefined;
+      const metadata = this.#metadataOf(key);
       if (metadata?.uid === uid && metadata.deletionTimestamp === undefined) return false;
       pending.deleted.delete(key);
     }
+    for (const [key, uid] of pending.vanished) {
+      if (this.#metadataOf(key)?.uid === uid) return false;
+      pending.vanished.delete(key);
+    }
     return true;
+  }
+
+  #metadataOf(key: ObjectKey): Cached<KubeObject>['metadata'] | undefined {
+    return (this.#store.get(key) as Cached<KubeObject> | undefined)?.metadata;
   }
 
   #pendingOf(owner: ObjectKey): Pending {
     let pending = this.#byOwner.get(owner);
     if (pending === undefined) {
-      pending = { resourceVersion: '', deleted: new Map(), sinceMs: 0 };
+      pending = { resourceVersion: '', deleted: new Map(), vanished: new Map(), sinceMs: 0 };
       this.#byOwner.set(owner, pending);
     }
     pending.sinceMs = this.#clock.monotonic();

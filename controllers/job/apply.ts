@@ -1,0 +1,174 @@
+import {
+  copyOf,
+  Jobs,
+  keyOf,
+  metadataOf,
+  Pods,
+  type Cached,
+  type Job,
+  type JobStatus,
+  type ObjectKey,
+  type Pod,
+  type Unsaved,
+} from '../../pkg/api/index.ts';
+import { isInvalid, isNamespaceTerminating, isNotFound, type Client } from '../../pkg/client/index.ts';
+import {
+  asError,
+  createPod,
+  deletePod,
+  isPodReady,
+  slowStart,
+  type PendingWrites,
+  type PodControl,
+} from '../../pkg/controller/index.ts';
+import { isTracked, trackingFinalizer } from './job-pods.ts';
+import type { JobMetrics } from './metrics.ts';
+import { newIndexedPod, newPod } from './new-pods.ts';
+import type { PodsOutcome } from './progress.ts';
+import type { PodsPlan } from './scaling.ts';
+import type { Assessment } from './assess.ts';
+
+export interface ApplyDeps {
+  readonly control: PodControl<Job>;
+  readonly pendingPods: PendingWrites<Pod>;
+  readonly pendingJobs: PendingWrites<Job>;
+  readonly metrics: JobMetrics;
+}
+
+/** Does to the pods what is planned, as far as it can be done: the status has to tell what came of it. */
+export async function applyPods(
+  plan: PodsPlan,
+  assessment: Assessment,
+  deps: ApplyDeps,
+  signal: AbortSignal,
+): Promise<PodsOutcome> {
+  switch (plan.kind) {
+    case 'create':
+      return createPods(plan.indexes, assessment, deps, signal);
+    case 'remove':
+    case 'end': {
+      const keepTracked = plan.kind === 'end';
+      return deletePods(plan.pods, assessment.job, { ...deps, keepTracked }, signal);
+    }
+    case 'keep':
+    case 'leave':
+    case 'wait':
+      return { created: 0, deleted: 0, deletedReady: 0, error: undefined };
+  }
+}
+
+async function createPods(
+  indexes: readonly (number | undefined)[],
+  assessment: Assessment,
+  { control, pendingPods, metrics }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<PodsOutcome> {
+  const { job } = assessment;
+  let created = 0;
+  let failed = 0;
+  const { error } = await slowStart(indexes.length, async (position) => {
+    const index = indexes[position];
+    const pod = index === undefined ? newPod(job) : newIndexedPod(job, index, assessment.indexes?.toReplace.get(index));
+    try {
+      const { metadata } = await createPod(control, job, pod, signal);
+      pendingPods.wrote(keyOf(job), metadata.resourceVersion);
+      created++;
+    } catch (failure) {
+      if (isNamespaceTerminating(failure)) return; // nothing to do: it takes no more pods
+      failed++;
+      throw failure;
+    }
+  });
+  metrics.podsCreated(assessment, created, failed);
+  return { created, deleted: 0, deletedReady: 0, error };
+}
+
+async function deletePods(
+  pods: readonly Cached<Pod>[],
+  job: Cached<Job>,
+  deps: ApplyDeps & { readonly keepTracked: boolean },
+  signal: AbortSignal,
+): Promise<PodsOutcome> {
+  const jobKey = keyOf(job);
+  const results = await Promise.allSettled(
+    pods.map(async (pod) => {
+      // Its end is not to be counted. Were it deleted first, a crash before the release would leave it to be counted.
+      if (!deps.keepTracked && isTracked(pod)) await releasePod(pod, jobKey, deps, signal);
+      if (await deletePod(deps.control, job, pod, signal)) {
+        deps.pendingPods.deleted(jobKey, keyOf(pod), pod.metadata.uid);
+      }
+      return pod;
+    }),
+  );
+  const deleted = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failure = results.find((result) => result.status === 'rejected');
+  return {
+    created: 0,
+    deleted: deleted.length,
+    deletedReady: deleted.filter(isPodReady).length,
+    error: failure === undefined ? undefined : asError(failure.reason),
+  };
+}
+
+/** Takes the finalizer off each pod. Gives the uids of those that have none now, and the first failure. */
+export async function releasePods(
+  pods: readonly Cached<Pod>[],
+  jobKey: ObjectKey,
+  deps: ApplyDeps,
+  signal: AbortSignal,
+): Promise<{ readonly released: ReadonlySet<string>; readonly error: Error | undefined }> {
+  const results = await Promise.allSettled(pods.map((pod) => releasePod(pod, jobKey, deps, signal)));
+  const released = pods.filter((_, position) => results[position]?.status === 'fulfilled');
+  const failure = results.find((result) => result.status === 'rejected');
+  return {
+    released: new Set(released.map(({ metadata }) => metadata.uid)),
+    error: failure === undefined ? undefined : asError(failure.reason),
+  };
+}
+
+async function releasePod(
+  pod: Cached<Pod>,
+  jobKey: ObjectKey,
+  { control, pendingPods }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const resourceVersion = await removeTrackingFinalizer(control.client, pod, signal);
+  // While a cache still shows a pod with its finalizer, the pod looks as if it had yet to be counted.
+  if (resourceVersion === undefined) pendingPods.vanished(jobKey, keyOf(pod), pod.metadata.uid);
+  else pendingPods.wrote(jobKey, resourceVersion);
+}
+
+/** The version that the pod has then; undefined if it was gone, or another has taken its name. */
+export async function removeTrackingFinalizer(
+  client: Client,
+  pod: Cached<Pod>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const body = {
+    metadata: { uid: pod.metadata.uid, '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] },
+  };
+  try {
+    const { metadata } = await client.patch(metadataOf(Pods), keyOf(pod), { type: 'strategic', body }, signal);
+    return metadata.resourceVersion;
+  } catch (error) {
+    if (isNotFound(error) || isInvalid(error)) return undefined;
+    throw new Error(`release pod ${keyOf(pod)}`, { cause: error });
+  }
+}
+
+/**
+ * Writes the status on exactly the version of the Job that it was computed from: a conflict means that the counters in
+ * it may be old, and only a new sync can tell. Gives the Job as it stands then.
+ */
+export async function writeStatus(
+  job: Cached<Job>,
+  status: JobStatus,
+  { control, pendingJobs, metrics }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<Cached<Job>> {
+  const updated: Unsaved<Job> = { ...copyOf<Job>(job), status };
+  const { metadata } = await control.client.updateStatus(metadataOf(Jobs), updated, signal);
+  pendingJobs.wrote(keyOf(job), metadata.resourceVersion);
+  metrics.counted(job, job.status ?? {}, status);
+  return { ...job, metadata, status };
+}

@@ -1,0 +1,57 @@
+import type { Cached, Job, Pod } from '../../pkg/api/index.ts';
+import { allIndexFailures, endedAtMs, hasSucceeded, isCountable, isTracked } from './job-pods.ts';
+
+/** The pods of a Job that failed in a row since one last succeeded. */
+export interface FailureStreak {
+  readonly failures: number;
+  readonly lastFailureMs: number;
+}
+
+const baseMs = 10_000;
+const maxMs = 10 * 60_000;
+
+const noStreak: FailureStreak = { failures: 0, lastFailureMs: 0 };
+
+/** The streak once these pods have ended too. A success ends it; only what failed after the last one counts. */
+export function continueStreak(
+  streak: FailureStreak,
+  succeeded: readonly Cached<Pod>[],
+  failed: readonly Cached<Pod>[],
+): FailureStreak {
+  const lastSuccessMs = latestOf(succeeded.map(endedAtMs));
+  const before = succeeded.length > 0 ? noStreak : streak;
+  const failuresMs = failed.map(endedAtMs).filter((endedMs) => endedMs > lastSuccessMs);
+  if (failuresMs.length === 0) return before;
+  return { failures: before.failures + failuresMs.length, lastFailureMs: latestOf(failuresMs) };
+}
+
+function latestOf(times: readonly number[]): number {
+  return times.reduce((latest, time) => Math.max(latest, time), -Infinity);
+}
+
+/**
+ * The streak that a process which has just started can read off the pods that were counted before its time. Pods that
+ * are going are left out: a Job that was suspended or shrunk has deleted them itself, and that is no failure.
+ */
+export function recallStreak(job: Cached<Job>, pods: readonly Cached<Pod>[]): FailureStreak {
+  const uncounted = new Set(job.status?.uncountedTerminatedPods?.failed);
+  const counted = pods.filter((pod) => isCountable(pod, job) && (!isTracked(pod) || uncounted.has(pod.metadata.uid)));
+  const failed = counted.filter(
+    ({ status, metadata }) => status?.phase === 'Failed' && metadata.deletionTimestamp === undefined,
+  );
+  return continueStreak(noStreak, counted.filter(hasSucceeded), failed);
+}
+
+/** How long the Job still has to wait before it may replace what failed. */
+export function remainingBackoffMs({ failures, lastFailureMs }: FailureStreak, nowMs: number): number {
+  if (failures === 0) return 0;
+  const delayMs = Math.min(maxMs, baseMs * 2 ** (failures - 1));
+  return Math.max(0, delayMs - (nowMs - lastFailureMs));
+}
+
+/** The same for one index, whose last failed pod carries the number of failures before it. */
+export function remainingIndexBackoffMs(lastFailed: Cached<Pod> | undefined, nowMs: number): number {
+  if (lastFailed === undefined) return 0;
+  const streak = { failures: allIndexFailures(lastFailed) + 1, lastFailureMs: endedAtMs(lastFailed) };
+  return remainingBackoffMs(streak, nowMs);
+}
