@@ -79,22 +79,25 @@ async function deletePods<T extends Replicated>(
   return failed === undefined ? undefined : asError(failed.reason);
 }
 
-/** Writes the status; after a conflict once more, on what the server has by now. */
+/** Writes the status; after a conflict once more, on what the server has by now. Returns the version it then has. */
 export async function applyStatus<T extends Replicated>(
   { kind }: ReplicaKind<T>,
   owner: Cached<T>,
   status: ReplicaSetStatus,
   client: Client,
   signal: AbortSignal,
-): Promise<void> {
-  const write = (base: Cached<T>): Promise<unknown> =>
-    client.updateStatus(metadataOf(kind), { ...base, status } as unknown as Unsaved<T>, signal);
+): Promise<string | undefined> {
+  const write = async (base: Cached<T>): Promise<string> => {
+    const updated = { ...base, status } as unknown as Unsaved<T>;
+    return (await client.updateStatus(metadataOf(kind), updated, signal)).metadata.resourceVersion;
+  };
   try {
-    await write(owner);
+    return await write(owner);
   } catch (error) {
-    if (isNotFound(error)) return;
+    if (isNotFound(error)) return undefined;
     if (!isConflict(error)) throw error;
     const live = await client.get(kind, keyOf(owner), signal);
-    if (live.metadata.uid === (owner as Cached<Replicated>).metadata.uid) await write(live as Cached<T>);
+    const isSame = live.metadata.uid === (owner as Cached<Replicated>).metadata.uid;
+    return isSame ? write(live as Cached<T>) : undefined;
   }
 }

@@ -31,6 +31,7 @@ import type { Store } from '../../informers/index.ts';
 import { applyScaling, applyStatus } from './apply.ts';
 import type { ReplicaKind, Replicated } from './replica-kinds.ts';
 import { planScaling } from './scaling.ts';
+import { StatusPace } from './status-pace.ts';
 import { computeStatus, isStatusCurrent, nextStatusChangeMs, type StatusInput } from './status.ts';
 
 /** Long enough for a healthy watch to bring our own writes, short enough that a missed event costs little. */
@@ -48,6 +49,8 @@ export function createReplicaController<T extends Replicated>(
   const pods = context.informers.informerFor(Pods);
   const control: PodControl<T> = { client, recorder: context.recorderFor(replicaKind.component), ownerKind: kind };
   const pending = new PendingWrites<Pod>(pods.store, context.clock);
+  const pendingStatus = new PendingWrites<T>(owners.store, context.clock);
+  const pace = new StatusPace(context.clock);
   const doomed = new Set<string>();
   const ownersBySelector = defineSelectorIndex<T>('selector', (owner) => replicaKind.requiredLabelsOf(owner));
   const honourDeletionCost = context.gates.isEnabled('PodDeletionCost');
@@ -70,9 +73,11 @@ export function createReplicaController<T extends Replicated>(
     const owner = owners.store.get(key);
     if (owner === undefined) {
       pending.forget(key);
+      pendingStatus.forget(key);
+      pace.forget(key);
       return {};
     }
-    if (!pending.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
+    if (!pending.isSettled(key) || !pendingStatus.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
     const isSelected = selectorOf(replicaKind, owner);
     const own: readonly Cached<Pod>[] = podsOf(pods.store, owner);
     const terminating = countsTerminating
@@ -92,9 +97,9 @@ export function createReplicaController<T extends Replicated>(
       failure: failure === undefined ? undefined : serverMessage(failure),
       nowMs: context.clock.now(),
     };
-    await writeStatus(owner, status, signal);
+    const waitMs = await writeStatus(key, owner, status, signal);
     if (failure !== undefined) throw failure;
-    return { requeueAfterMs: nextStatusChangeMs(status) };
+    return { requeueAfterMs: waitMs ?? nextStatusChangeMs(status) };
   }
 
   function scale(
@@ -113,9 +118,22 @@ export function createReplicaController<T extends Replicated>(
     return applyScaling(plan, owner, { control, pending, doomed }, signal);
   }
 
-  async function writeStatus(owner: Cached<T>, input: StatusInput, signal: AbortSignal): Promise<void> {
+  /** Writes the status if it has changed; gives the time to wait instead if the last write is too recent. */
+  async function writeStatus(
+    key: ObjectKey,
+    owner: Cached<T>,
+    input: StatusInput,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
     const status = computeStatus(input);
-    if (!isStatusCurrent(owner, status)) await applyStatus(replicaKind, owner, status, client, signal);
+    if (isStatusCurrent(owner, status)) return undefined;
+    const isSettling = owner.metadata.generation === owner.status?.observedGeneration && input.failure === undefined;
+    const waitMs = isSettling ? pace.waitMs(key) : 0;
+    if (waitMs > 0) return waitMs;
+    const resourceVersion = await applyStatus(replicaKind, owner, status, client, signal);
+    if (resourceVersion !== undefined) pendingStatus.wrote(key, resourceVersion);
+    pace.wrote(key);
+    return undefined;
   }
 
   /** The pods of every owner that shares this one's parent: a Deployment's old and new ReplicaSets. */
