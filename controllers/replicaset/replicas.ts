@@ -30,8 +30,8 @@ import {
 import type { Store } from '../../informers/index.ts';
 import { applyScaling, applyStatus } from './apply.ts';
 import type { ReplicaKind, Replicated } from './replica-kinds.ts';
+import { Pace, reconcileIntervalMs, statusIntervalMs } from './pace.ts';
 import { planScaling } from './scaling.ts';
-import { StatusPace } from './status-pace.ts';
 import { computeStatus, isStatusCurrent, nextStatusChangeMs, type StatusInput } from './status.ts';
 
 /** Long enough for a healthy watch to bring our own writes, short enough that a missed event costs little. */
@@ -50,7 +50,8 @@ export function createReplicaController<T extends Replicated>(
   const control: PodControl<T> = { client, recorder: context.recorderFor(replicaKind.component), ownerKind: kind };
   const pending = new PendingWrites<Pod>(pods.store, context.clock);
   const pendingStatus = new PendingWrites<T>(owners.store, context.clock);
-  const pace = new StatusPace(context.clock);
+  const reconcilePace = new Pace(context.clock);
+  const statusPace = new Pace(context.clock);
   const doomed = new Set<string>();
   const ownersBySelector = defineSelectorIndex<T>('selector', (owner) => replicaKind.requiredLabelsOf(owner));
   const honourDeletionCost = context.gates.isEnabled('PodDeletionCost');
@@ -74,12 +75,15 @@ export function createReplicaController<T extends Replicated>(
     if (owner === undefined) {
       pending.forget(key);
       pendingStatus.forget(key);
-      pace.forget(key);
+      reconcilePace.forget(key);
+      statusPace.forget(key);
       return {};
     }
     if (!pending.isSettled(key) || !pendingStatus.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
-    const isSelected = selectorOf(replicaKind, owner);
     const own: readonly Cached<Pod>[] = podsOf(pods.store, owner);
+    const tooSoonMs = reconcilePace.waitMs(key, reconcileIntervalMs(own.length));
+    if (tooSoonMs > 0) return { requeueAfterMs: tooSoonMs };
+    const isSelected = selectorOf(replicaKind, owner);
     const terminating = countsTerminating
       ? own.filter((pod) => isPodTerminating(pod) && isSelected(pod.metadata.labels)).length
       : undefined;
@@ -98,6 +102,7 @@ export function createReplicaController<T extends Replicated>(
       nowMs: context.clock.now(),
     };
     const waitMs = await writeStatus(key, owner, status, signal);
+    reconcilePace.ran(key);
     if (failure !== undefined) throw failure;
     return { requeueAfterMs: waitMs ?? nextStatusChangeMs(status) };
   }
@@ -128,11 +133,11 @@ export function createReplicaController<T extends Replicated>(
     const status = computeStatus(input);
     if (isStatusCurrent(owner, status)) return undefined;
     const isSettling = owner.metadata.generation === owner.status?.observedGeneration && input.failure === undefined;
-    const waitMs = isSettling ? pace.waitMs(key) : 0;
+    const waitMs = isSettling ? statusPace.waitMs(key, statusIntervalMs) : 0;
     if (waitMs > 0) return waitMs;
     const resourceVersion = await applyStatus(replicaKind, owner, status, client, signal);
     if (resourceVersion !== undefined) pendingStatus.wrote(key, resourceVersion);
-    pace.wrote(key);
+    statusPace.ran(key);
     return undefined;
   }
 
