@@ -36,6 +36,17 @@ describe('a factory', () => {
     expect(factory.informerFor(metadataOf(Pods))).toBe(factory.informerFor(metadataOf(Pods)));
   });
 
+  test('gives a selection of a kind an informer of its own, which asks the server for no more', async () => {
+    const { client, factory, stop } = setUp();
+    const selection = { fieldSelector: 'metadata.name=x' };
+    expect(factory.informerFor(ConfigMaps, selection)).toBe(factory.informerFor(ConfigMaps, { ...selection }));
+    factory.start(stop.signal);
+    expect((await client.nextWatch()).options).toMatchObject(selection);
+    expect(factory.informerFor(ConfigMaps)).not.toBe(factory.informerFor(ConfigMaps, selection));
+    expect((await client.nextWatch()).options.fieldSelector).toBeUndefined();
+    await factory.shutdown();
+  });
+
   test('starts what there is on start, once, and what is asked for later at once', async () => {
     const { client, factory, stop } = setUp();
     factory.informerFor(Pods);

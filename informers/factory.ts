@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../pkg/api/index.ts';
 import type { Kind, KubeObject } from '../pkg/api/index.ts';
-import type { Informer, InformerFactory } from './informer.ts';
+import type { Informer, InformerFactory, InformerSelection } from './informer.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { InformerDependencies, InformerSettings } from './shared-informer.ts';
 import { Turns } from './turns.ts';
@@ -42,7 +42,7 @@ interface Member {
 }
 
 /**
- * Makes one informer per kind (and one more for its metadata alone) for the whole process.
+ * Makes one informer per kind (and one more for its metadata alone, or for a selection) for the whole process.
  *
  * Before `start` nothing runs, so that handlers and indexes can be added at leisure; what is asked for later runs at
  * once. All informers share the processor's time in turns. The life of a factory ends with the signal of the first
@@ -59,11 +59,11 @@ export class SharedInformerFactory implements InformerFactory {
     this.#options = { ...options, turns: options.turns ?? new Turns(options.clock) };
   }
 
-  informerFor<T extends KubeObject>(kind: Kind<T>): Informer<T> {
-    const id = idOf(kind);
+  informerFor<T extends KubeObject>(kind: Kind<T>, selection: InformerSelection = {}): Informer<T> {
+    const id = idOf(kind, selection);
     let member = this.#members.get(id);
     if (member === undefined) {
-      const informer = new SharedInformer(kind, this.#options, this.#settingsOf(kind));
+      const informer = new SharedInformer(kind, this.#options, { ...this.#settingsOf(kind), ...selection });
       member = {
         informer: informer as unknown as SharedInformer<KubeObject>,
         stop: new AbortController(),
@@ -95,8 +95,8 @@ export class SharedInformerFactory implements InformerFactory {
   }
 
   /** Resolves once its informer has ended, if it ends: with handlers on it, it is still needed by someone. */
-  async release(kind: Kind): Promise<void> {
-    const id = idOf(kind);
+  async release(kind: Kind, selection: InformerSelection = {}): Promise<void> {
+    const id = idOf(kind, selection);
     const member = this.#members.get(id);
     if (member === undefined || member.informer.handlerCount > 0) return;
     this.#members.delete(id);
@@ -135,6 +135,7 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
   return new SharedInformerFactory(options);
 }
 
-function idOf(kind: Kind): string {
-  return `${apiVersionOf(kind)}/${kind.resource}${kind.metadataOnly === true ? ' (metadata)' : ''}`;
+function idOf(kind: Kind, { labelSelector = '', fieldSelector = '' }: InformerSelection = {}): string {
+  const form = kind.metadataOnly === true ? 'metadata' : 'objects';
+  return `${form} of ${apiVersionOf(kind)}/${kind.resource}?${labelSelector}&${fieldSelector}`;
 }

@@ -1,4 +1,5 @@
 import type { Cached, Kind, KubeObject, ObjectKey } from '../pkg/api/index.ts';
+import type { ListOptions } from '../pkg/client/index.ts';
 
 /**
  * One cache of one kind, shared by every controller of the process, and the changes to it as events.
@@ -67,15 +68,18 @@ export interface HandlerRegistration {
   remove(): void;
 }
 
+/** Part of a kind, chosen by the server: what no controller reads is neither sent nor kept. */
+export type InformerSelection = Pick<ListOptions, 'labelSelector' | 'fieldSelector'>;
+
 /**
- * Makes one informer per kind for the whole process, and one more where the metadata alone is asked for. Once the
- * process is under way, an informer starts when it is first asked for.
+ * Makes one informer per kind for the whole process, and one more where the metadata or a selection alone is asked for.
+ * Once the process is under way, an informer starts when it is first asked for.
  */
 export interface InformerFactory {
-  informerFor<T extends KubeObject>(kind: Kind<T>): Informer<T>;
+  informerFor<T extends KubeObject>(kind: Kind<T>, selection?: InformerSelection): Informer<T>;
   /**
    * Ends the informer of a kind that has gone or is not needed any more, and resolves when it has ended; a later
    * `informerFor` makes a new one. Does nothing while handlers are registered on it: someone else still needs it.
    */
-  release(kind: Kind): Promise<void>;
+  release(kind: Kind, selection?: InformerSelection): Promise<void>;
 }

@@ -14,10 +14,10 @@ export interface ScopedInformers extends InformerFactory {
 export function scopeInformers(factory: InformerFactory): ScopedInformers {
   const registrations: HandlerRegistration[] = [];
   return {
-    informerFor(kind) {
-      return recordHandlers(factory.informerFor(kind), registrations);
+    informerFor(kind, selection) {
+      return recordHandlers(factory.informerFor(kind, selection), registrations);
     },
-    release: (kind) => factory.release(kind),
+    release: (kind, selection) => factory.release(kind, selection),
     removeHandlers() {
       for (const registration of registrations.splice(0)) registration.remove();
     },

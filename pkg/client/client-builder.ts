@@ -63,6 +63,11 @@ export class ClientBuilder {
     return this.#client(name, overrides, this.#transport, this.#options.connection.credentials);
   }
 
+  /** The certificates (PEM) by which the API server is known; undefined where the machine's own are trusted, or any. */
+  get serverAuthority(): string | undefined {
+    return this.#options.connection.anonymousTls().ca;
+  }
+
   /** Closes every connection; requests on their way fail. */
   close(): void {
     this.#closed.abort(new Error('client builder closed'));
