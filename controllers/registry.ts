@@ -1,8 +1,13 @@
 import type { ControllerDescriptor } from '../pkg/controller/index.ts';
 import { deployment } from './deployment/index.ts';
+import { garbageCollector } from './garbagecollector/index.ts';
 import { job } from './job/index.ts';
+import { endpointSlice } from './endpointslice/index.ts';
 import { namespace } from './namespace/index.ts';
+import { nodeLifecycle } from './nodelifecycle/index.ts';
+import { podGarbageCollector } from './podgc/index.ts';
 import { replicaSet, replicationController } from './replicaset/index.ts';
+import { taintEviction } from './tainteviction/index.ts';
 import { nodeTtl } from './ttl/index.ts';
 import { ttlAfterFinished } from './ttlafterfinished/index.ts';
 
@@ -13,8 +18,13 @@ export const controllers: readonly ControllerDescriptor[] = register([
   deployment,
   job,
   ttlAfterFinished,
+  nodeLifecycle,
+  taintEviction,
+  podGarbageCollector,
   nodeTtl,
   namespace,
+  garbageCollector,
+  endpointSlice,
 ]);
 
 /** Refuses lists in which a name or alias stands for two controllers: `--controllers` could not tell them apart. */

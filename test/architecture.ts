@@ -29,7 +29,8 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['workqueue', leaves],
   ['pkg/controller', belowController],
   ['pkg/hollow', belowControllers],
-  ['controllers/*', belowControllers],
+  ['pkg/endpoints', belowControllers],
+  ['controllers/*', ['pkg/endpoints', ...belowControllers]],
   ['controllers', ['controllers/*', ...belowControllers]],
   ['cmd/*', ['controllers', 'pkg/hollow', 'pkg/server', ...belowControllers]],
 ]);

@@ -15,6 +15,9 @@ export const honouredGates: ReadonlySet<string> = new Set([
   'LoggingBetaOptions',
   'MutableSchedulingDirectivesForSuspendedJobs',
   'PodDeletionCost',
+  'PreferSameTrafficDistribution',
+  'SeparateTaintEvictionController',
+  'TaintTolerationComparisonOperators',
 ]);
 
 export interface ResolvedGates extends FeatureGates {

@@ -10,15 +10,18 @@ export interface SelectorIndex<T extends KubeObject> {
 
 /**
  * Indexes objects by one label that their selector demands. An object that carries other labels cannot be selected, so
- * a look-up costs one step per label plus those whose selector demands no label at all.
+ * a look-up costs one step per label plus those whose selector demands no label at all. Undefined instead of labels
+ * means that the object selects nothing.
  */
 export function defineSelectorIndex<T extends KubeObject>(
   name: string,
-  requiredLabelsOf: (object: Cached<T>) => Labels,
+  requiredLabelsOf: (object: Cached<T>) => Labels | undefined,
 ): SelectorIndex<T> {
   const index = defineIndex<T>(name, (object) => {
     const { namespace } = (object as Cached<KubeObject>).metadata;
-    const [required] = Object.entries(requiredLabelsOf(object)).sort(([a], [b]) => (a < b ? -1 : 1));
+    const labels = requiredLabelsOf(object);
+    if (labels === undefined) return [];
+    const [required] = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
     return [required === undefined ? anyLabels(namespace) : oneLabel(namespace, ...required)];
   });
   return {

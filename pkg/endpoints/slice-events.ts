@@ -1,0 +1,63 @@
+import { objectKey, type Cached, type EndpointSlice, type ObjectKey } from '../api/index.ts';
+import { defineIndex, type Handler, type Index, type Store } from '../../informers/index.ts';
+import { managedByLabel, serviceNameLabel } from './names.ts';
+import type { SliceTracker } from './slice-tracker.ts';
+
+/** The Service that a slice says it belongs to. */
+export function serviceKeyOf({ metadata: { labels, namespace } }: Cached<EndpointSlice>): ObjectKey | undefined {
+  const name = labels?.[serviceNameLabel] ?? '';
+  return name === '' ? undefined : objectKey(namespace, name);
+}
+
+const managerOf = ({ metadata }: Cached<EndpointSlice>): string => metadata.labels?.[managedByLabel] ?? '';
+
+export const slicesByService: Index<EndpointSlice> = defineIndex<EndpointSlice>('service and manager', (slice) => {
+  const service = serviceKeyOf(slice);
+  return service === undefined ? [] : [`${service} ${managerOf(slice)}`];
+});
+
+/** The slices of one Service that `manager` looks after. */
+export function slicesOf(
+  store: Store<EndpointSlice>,
+  service: ObjectKey,
+  manager: string,
+): readonly Cached<EndpointSlice>[] {
+  return store.byIndex(slicesByService, `${service} ${manager}`);
+}
+
+export interface SliceEventsOptions {
+  readonly manager: string;
+  readonly tracker: SliceTracker;
+  /** Slices there are at the start concern nobody: every Service is looked at then anyway. */
+  readonly skipInitial: boolean;
+  enqueue(service: ObjectKey): void;
+}
+
+/** Tells of the Services whose slices somebody else has changed. */
+export function followSlices({ manager, tracker, skipInitial, enqueue }: SliceEventsOptions): Handler<EndpointSlice> {
+  const isOurs = (slice: Cached<EndpointSlice>): boolean => managerOf(slice) === manager;
+  const tell = (slice: Cached<EndpointSlice>): void => {
+    const service = serviceKeyOf(slice);
+    if (service !== undefined) enqueue(service);
+  };
+  const tellNews = (slice: Cached<EndpointSlice>, isDeletion = false): void => {
+    const service = isOurs(slice) ? serviceKeyOf(slice) : undefined;
+    if (service !== undefined && tracker.isNews(service, slice, isDeletion)) enqueue(service);
+  };
+  return {
+    added(slice, initial) {
+      if (!initial || !skipInitial) tellNews(slice);
+    },
+    updated(before, after) {
+      if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
+      if (serviceKeyOf(before) !== serviceKeyOf(after) || isOurs(before) !== isOurs(after)) {
+        // Labels are no part of what a generation counts, so the tracker cannot tell.
+        tell(before);
+        tell(after);
+      } else {
+        tellNews(after);
+      }
+    },
+    deleted: (last) => tellNews(last, true),
+  };
+}
