@@ -7,7 +7,7 @@ import {
   type ReplicaSetStatus,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import { isConflict, isNamespaceTerminating, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { isConflict, isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../../pkg/client/index.ts';
 import {
   asError,
   createPod,
@@ -27,13 +27,20 @@ interface ApplyDeps<T extends Replicated> {
   readonly doomed: Set<string>;
 }
 
+/** Why not all pods were created or deleted. */
+export interface ScalingFailure {
+  readonly error: Error;
+  /** As the status tells it. */
+  readonly message: string;
+}
+
 /** Creates or deletes pods as planned. Returns the first failure instead of throwing it: the status has to tell it. */
 export async function applyScaling<T extends Replicated>(
   plan: ScalingPlan,
   owner: Cached<T>,
   deps: ApplyDeps<T>,
   signal: AbortSignal,
-): Promise<Error | undefined> {
+): Promise<ScalingFailure | undefined> {
   switch (plan.kind) {
     case 'none':
       return undefined;
@@ -49,7 +56,7 @@ async function createPods<T extends Replicated>(
   owner: Cached<T>,
   { control, pending, doomed }: ApplyDeps<T>,
   signal: AbortSignal,
-): Promise<Error | undefined> {
+): Promise<ScalingFailure | undefined> {
   const { template } = (owner as Cached<Replicated>).spec;
   if (template === undefined) return undefined;
   const ownerKey: ObjectKey = keyOf(owner);
@@ -58,7 +65,8 @@ async function createPods<T extends Replicated>(
     const created = await createPod(control, owner, pod, signal);
     pending.wrote(ownerKey, created.metadata.resourceVersion);
   });
-  if (!isNamespaceTerminating(error)) return error;
+  if (error === undefined) return undefined;
+  if (!isNamespaceTerminating(error)) return { error, message: serverMessage(error) };
   doomed.add((owner as Cached<Replicated>).metadata.uid);
   return undefined;
 }
@@ -68,15 +76,19 @@ async function deletePods<T extends Replicated>(
   owner: Cached<T>,
   { control, pending }: ApplyDeps<T>,
   signal: AbortSignal,
-): Promise<Error | undefined> {
+): Promise<ScalingFailure | undefined> {
   const ownerKey = keyOf(owner);
   const results = await Promise.allSettled(
     pods.map(async (pod) => {
-      if (await deletePod(control, owner, pod, signal)) pending.deleted(ownerKey, keyOf(pod), pod.metadata.uid);
+      const wasThere = await deletePod(control, owner, pod, signal);
+      if (wasThere) pending.deleted(ownerKey, keyOf(pod), pod.metadata.uid);
+      else pending.vanished(ownerKey, keyOf(pod), pod.metadata.uid);
     }),
   );
   const failed = results.find((result) => result.status === 'rejected');
-  return failed === undefined ? undefined : asError(failed.reason);
+  if (failed === undefined) return undefined;
+  const error = asError(failed.reason);
+  return { error, message: `unable to delete pods: ${serverMessage(error)}` };
 }
 
 /** Writes the status; after a conflict once more, on what the server has by now. Returns the version it then has. */

@@ -27,6 +27,8 @@ export interface ReplicaKind<T extends Replicated> {
   requiredLabelsOf(owner: Cached<T>): Labels;
   /** Whether the kind's status has room for pods on their way out. */
   readonly countsTerminating: boolean;
+  /** Whether syncs that wait for the cache are counted: there is a series for ReplicaSets only. */
+  readonly countsSkips: boolean;
 }
 
 export const replicaSetKind: ReplicaKind<ReplicaSet> = {
@@ -37,6 +39,7 @@ export const replicaSetKind: ReplicaKind<ReplicaSet> = {
   selectorOf: ({ spec }) => compileSelector(spec.selector),
   requiredLabelsOf: ({ spec }) => spec.selector.matchLabels ?? {},
   countsTerminating: true,
+  countsSkips: true,
 };
 
 export const replicationControllerKind: ReplicaKind<ReplicationController> = {
@@ -47,4 +50,5 @@ export const replicationControllerKind: ReplicaKind<ReplicationController> = {
   selectorOf: ({ spec }) => selectorFromSet(spec.selector ?? {}),
   requiredLabelsOf: ({ spec }) => spec.selector ?? {},
   countsTerminating: false,
+  countsSkips: false,
 };

@@ -8,7 +8,6 @@ import {
   type Pod,
   type Selector,
 } from '../../pkg/api/index.ts';
-import { serverMessage } from '../../pkg/client/index.ts';
 import {
   applyClaims,
   byController,
@@ -17,7 +16,8 @@ import {
   enqueueSelf,
   isPodActive,
   isPodTerminating,
-  orphansIn,
+  orphansByLabel,
+  orphansWith,
   PendingWrites,
   planClaims,
   runWorkers,
@@ -28,7 +28,8 @@ import {
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
 import type { Store } from '../../informers/index.ts';
-import { applyScaling, applyStatus } from './apply.ts';
+import { applyScaling, applyStatus, type ScalingFailure } from './apply.ts';
+import { createReplicaMetrics } from './metrics.ts';
 import type { ReplicaKind, Replicated } from './replica-kinds.ts';
 import { Pace, reconcileIntervalMs, statusIntervalMs } from './pace.ts';
 import { planScaling } from './scaling.ts';
@@ -53,12 +54,14 @@ export function createReplicaController<T extends Replicated>(
   const reconcilePace = new Pace(context.clock);
   const statusPace = new Pace(context.clock);
   const doomed = new Set<string>();
+  const metrics = createReplicaMetrics(context.metrics);
   const ownersBySelector = defineSelectorIndex<T>('selector', (owner) => replicaKind.requiredLabelsOf(owner));
   const honourDeletionCost = context.gates.isEnabled('PodDeletionCost');
   const countsTerminating =
     replicaKind.countsTerminating && context.gates.isEnabled('DeploymentReplicaSetTerminatingReplicas');
 
   pods.addIndex(byController);
+  pods.addIndex(orphansByLabel);
   owners.addIndex(byController);
   owners.addIndex(ownersBySelector.index);
   owners.addHandler(enqueueSelf(queue));
@@ -79,7 +82,11 @@ export function createReplicaController<T extends Replicated>(
       statusPace.forget(key);
       return {};
     }
-    if (!pending.isSettled(key) || !pendingStatus.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
+    const unseen = !pending.isSettled(key) ? Pods : !pendingStatus.isSettled(key) ? kind : undefined;
+    if (unseen !== undefined) {
+      if (replicaKind.countsSkips) metrics.waitedFor(unseen);
+      return { requeueAfterMs: recheckPendingMs };
+    }
     const own: readonly Cached<Pod>[] = podsOf(pods.store, owner);
     const tooSoonMs = reconcilePace.waitMs(key, reconcileIntervalMs(own.length));
     if (tooSoonMs > 0) return { requeueAfterMs: tooSoonMs };
@@ -87,8 +94,9 @@ export function createReplicaController<T extends Replicated>(
     const terminating = countsTerminating
       ? own.filter((pod) => isPodTerminating(pod) && isSelected(pod.metadata.labels)).length
       : undefined;
-    const candidates = [...own, ...pods.store.byIndex(byController, orphansIn(owner.metadata.namespace))];
-    const claims = planClaims<Pod>(owner, isSelected, candidates.filter(isPodActive));
+    const { namespace } = owner.metadata;
+    const orphans = orphansWith<Pod>(pods.store, namespace, replicaKind.requiredLabelsOf(owner));
+    const claims = planClaims<Pod>(owner, isSelected, [...own, ...orphans].filter(isPodActive));
     const onWritten = ({ metadata }: KubeObject): void => pending.wrote(key, metadata.resourceVersion);
     const claimOptions = { client, ownerKind: kind, owner, kind: Pods, onWritten };
     const activePods = await applyClaims<Pod>(claims, claimOptions, signal);
@@ -98,12 +106,12 @@ export function createReplicaController<T extends Replicated>(
       owner,
       activePods,
       terminating,
-      failure: failure === undefined ? undefined : serverMessage(failure),
+      failure: failure?.message,
       nowMs: context.clock.now(),
     };
     const waitMs = await writeStatus(key, owner, status, signal);
     reconcilePace.ran(key);
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) throw failure.error;
     return { requeueAfterMs: waitMs ?? nextStatusChangeMs(status) };
   }
 
@@ -111,14 +119,16 @@ export function createReplicaController<T extends Replicated>(
     owner: Cached<T>,
     activePods: readonly Cached<Pod>[],
     signal: AbortSignal,
-  ): Promise<Error | undefined> {
+  ): Promise<ScalingFailure | undefined> {
+    const nowMs = context.clock.now();
     const plan = planScaling({
       desired: owner.spec.replicas ?? 1,
       activePods,
       relatedPods: () => relatedPods(owner),
-      nowMs: context.clock.now(),
+      nowMs,
       honourDeletionCost,
     });
+    if (plan.kind === 'delete' && plan.pods.length < activePods.length) metrics.chose(plan.pods, activePods, nowMs);
     if (plan.kind === 'create' && doomed.has(owner.metadata.uid)) return Promise.resolve(undefined);
     return applyScaling(plan, owner, { control, pending, doomed }, signal);
   }

@@ -4,6 +4,7 @@ export * from './descriptor.ts';
 export * from './gates.ts';
 export * from './handlers.ts';
 export * from './indexes.ts';
+export * from './orphans.ts';
 export * from './ownership.ts';
 export * from './pending-writes.ts';
 export * from './pod-control.ts';

@@ -14,7 +14,7 @@ import {
   type PodTemplateSpec,
   type Unsaved,
 } from '../api/index.ts';
-import { isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../client/index.ts';
+import { isConflict, isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../client/index.ts';
 import type { EventRecorder } from '../events/index.ts';
 
 /** Creates and deletes pods for one owner, and tells of it in events on that owner. */
@@ -97,7 +97,7 @@ export async function deletePod<Owner extends KubeObject>(
     recorder.event(ownerKind, owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` });
     return true;
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (isNotFound(error) || isConflict(error)) return false; // a conflict: the name is another pod's by now
     if (!signal.aborted) {
       recorder.event(ownerKind, owner, {
         type: 'Warning',
