@@ -2,12 +2,18 @@ import type { ControllerDescriptor } from '../pkg/controller/index.ts';
 import { deployment } from './deployment/index.ts';
 import { garbageCollector } from './garbagecollector/index.ts';
 import { job } from './job/index.ts';
+import { endpoints } from './endpoints/index.ts';
 import { endpointSlice } from './endpointslice/index.ts';
+import { endpointSliceMirroring } from './endpointslicemirroring/index.ts';
+import { legacyTokenCleaner } from './legacytokencleaner/index.ts';
 import { namespace } from './namespace/index.ts';
 import { nodeLifecycle } from './nodelifecycle/index.ts';
 import { podGarbageCollector } from './podgc/index.ts';
 import { replicaSet, replicationController } from './replicaset/index.ts';
 import { taintEviction } from './tainteviction/index.ts';
+import { rootCaPublisher } from './rootcapublisher/index.ts';
+import { serviceAccount } from './serviceaccount/index.ts';
+import { serviceAccountToken } from './serviceaccounttoken/index.ts';
 import { nodeTtl } from './ttl/index.ts';
 import { ttlAfterFinished } from './ttlafterfinished/index.ts';
 
@@ -23,8 +29,14 @@ export const controllers: readonly ControllerDescriptor[] = register([
   podGarbageCollector,
   nodeTtl,
   namespace,
+  serviceAccountToken,
+  serviceAccount,
+  rootCaPublisher,
+  legacyTokenCleaner,
   garbageCollector,
+  endpoints,
   endpointSlice,
+  endpointSliceMirroring,
 ]);
 
 /** Refuses lists in which a name or alias stands for two controllers: `--controllers` could not tell them apart. */
