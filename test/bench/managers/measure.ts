@@ -1,0 +1,153 @@
+import { ConfigMaps, Deployments, objectKey, Pods, ReplicaSets } from '../../../pkg/api/index.ts';
+import { systemClock } from '../../../pkg/time/index.ts';
+import { ManagerProcess, type ManagerName } from './manager-process.ts';
+import { Stage } from './stage.ts';
+import { dailyWork, storm, type Workload } from './workloads.ts';
+
+/** What one manager needed for one workload in one round. */
+export interface Measurement {
+  readonly workload: string;
+  readonly manager: ManagerName;
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+  readonly peakMegabytes: number;
+  readonly settledMegabytes: number;
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+export interface Conditions {
+  readonly controllers: readonly string[];
+  /** Flags for both managers. */
+  readonly flags: readonly string[];
+  readonly scale: number;
+  readonly nodes: number;
+}
+
+const settleMs = 5000;
+
+function managerFlags(manager: ManagerName, { controllers, flags }: Conditions): string[] {
+  // A lease of its own is always free, whoever ran before.
+  return [`--controllers=${controllers.join(',')}`, `--leader-elect-resource-name=bench-${manager}`, ...flags];
+}
+
+/** Runs a list of workloads with one manager on a fresh cluster. */
+export async function measureWork(
+  manager: ManagerName,
+  work: readonly Workload[],
+  conditions: Conditions,
+): Promise<Measurement[]> {
+  await using stage = await Stage.open(conditions.nodes);
+  const namespace = await stage.createNamespace();
+  await using process = await ManagerProcess.start(manager, stage.cluster, managerFlags(manager, conditions));
+  await firstReconcile(stage, await stage.createNamespace());
+  const results: Measurement[] = [];
+  for (const workload of work) {
+    results.push(await measure(workload.name, manager, process, () => workload.run(stage, namespace)));
+  }
+  return results;
+}
+
+export const measureDay = (manager: ManagerName, conditions: Conditions): Promise<Measurement[]> =>
+  measureWork(manager, dailyWork(conditions.scale), conditions);
+
+/** Thousands of Deployments in one namespace, all updated at once. */
+export const measureStorm = (manager: ManagerName, conditions: Conditions): Promise<Measurement[]> =>
+  measureWork(manager, storm(conditions.scale), conditions);
+
+/** Start-up, and the cost of doing nothing, on an empty cluster and on full ones. Both managers see the same objects. */
+export async function measureStarts(order: readonly ManagerName[], conditions: Conditions): Promise<Measurement[]> {
+  const size = (count: number): number => Math.max(1, Math.round(count * conditions.scale));
+  const results: Measurement[] = [];
+  await using stage = await Stage.open(1);
+  const startAll = async (name: string, calmSeconds = 0): Promise<void> => {
+    for (const manager of order) results.push(...(await measureStart(name, manager, stage, conditions, calmSeconds)));
+  };
+  await startAll('start-up, empty cluster');
+  const namespace = await stage.createNamespace();
+  const pods = (from: number, to: number): object[] =>
+    Array.from({ length: to - from }, (_, i) => ({
+      metadata: { name: `pod-${from + i}`, namespace, labels: { app: 'idle', part: String((from + i) % 100) } },
+      // No node takes it, so that nothing but the managers has work with it.
+      spec: { schedulerName: 'none', nodeSelector: { nowhere: 'true' }, containers: [{ name: 'app', image: 'app:1' }] },
+    }));
+  await stage.createAll(Pods, pods(0, size(5000)));
+  await startAll(`start-up, ${size(5000)} pods`, 60);
+  await stage.createAll(Pods, pods(size(5000), size(20_000)));
+  await startAll(`start-up, ${size(20_000)} pods`);
+  const data = { blob: 'x'.repeat(100_000) };
+  const configMaps = Array.from({ length: size(2000) }, (_, i) => ({
+    metadata: { name: `blob-${i}`, namespace },
+    data,
+  }));
+  await stage.createAll(ConfigMaps, configMaps);
+  await startAll(`start-up, and ${size(2000)} ConfigMaps of 100 KB`);
+  return results;
+}
+
+async function measureStart(
+  name: string,
+  manager: ManagerName,
+  stage: Stage,
+  conditions: Conditions,
+  calmSeconds: number,
+): Promise<Measurement[]> {
+  const namespace = await stage.createNamespace();
+  await prepareReplicaSet(stage, namespace);
+  const startMs = systemClock.monotonic();
+  await using process = await ManagerProcess.start(manager, stage.cluster, managerFlags(manager, conditions));
+  await stage.untilPods(namespace, 1);
+  const wallSeconds = (systemClock.monotonic() - startMs) / 1000;
+  await systemClock.sleep(settleMs, stage.signal); // caches that nobody waited for may still be filling
+  const usage = await process.readUsage();
+  const start: Measurement = {
+    workload: name,
+    manager,
+    wallSeconds,
+    ...usage,
+    requests: Object.fromEntries(usage.requests),
+  };
+  if (calmSeconds === 0) return [start];
+  const idle = (): Promise<void> => systemClock.sleep(calmSeconds * 1000, stage.signal);
+  return [start, await measure(`${calmSeconds} s of calm after that`, manager, process, idle)];
+}
+
+async function measure(
+  workload: string,
+  manager: ManagerName,
+  process: ManagerProcess,
+  run: () => Promise<void>,
+): Promise<Measurement> {
+  const before = await process.readUsage();
+  process.resetPeak();
+  const startMs = systemClock.monotonic();
+  await run();
+  const wallSeconds = (systemClock.monotonic() - startMs) / 1000;
+  const after = await process.readUsage();
+  const requests = [...after.requests].map(([method, count]) => [method, count - (before.requests.get(method) ?? 0)]);
+  const { peakMegabytes, settledMegabytes } = after;
+  const cpuSeconds = after.cpuSeconds - before.cpuSeconds;
+  return {
+    workload,
+    manager,
+    wallSeconds,
+    cpuSeconds,
+    peakMegabytes,
+    settledMegabytes,
+    requests: Object.fromEntries(requests) as Record<string, number>,
+  };
+}
+
+async function prepareReplicaSet(stage: Stage, namespace: string): Promise<void> {
+  const labels = { app: 'first' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'app', image: 'app:1' }] } };
+  const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+  await stage.createAll(ReplicaSets, [{ metadata: { name: 'first', namespace }, spec }]);
+}
+
+/** The manager leads and has acted once: from here on its costs are those of the work. */
+async function firstReconcile(stage: Stage, namespace: string): Promise<void> {
+  await prepareReplicaSet(stage, namespace);
+  await stage.untilPods(namespace, 1);
+  await stage.client.delete(ReplicaSets, objectKey(namespace, 'first'), {}, stage.signal);
+  await stage.until(Deployments, namespace, () => true);
+}

@@ -1,0 +1,71 @@
+/**
+ * Our controller manager beside the Go one: the same workloads on the same kind of cluster, in turn, several rounds,
+ * and the medians as a table, JSON and a chart. `npm run bench -- --help` lists the options.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { controllers } from '../../../controllers/registry.ts';
+import type { ManagerName } from './manager-process.ts';
+import { measureDay, measureStarts, measureStorm, type Conditions, type Measurement } from './measure.ts';
+import { computeRows, formatChart, formatTable } from './report.ts';
+
+const help = `npm run bench -- [options]
+  --rounds N      rounds, of which the medians are shown (default 3)
+  --scale X       factor on the size of every workload (default 1)
+  --only LIST     of day, start, storm (default day,start)
+  --rate LIST     of unthrottled, default (default unthrottled)
+  --out DIR       where results.json and chart.svg go (default .cache/bench)
+`;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    scale: { type: 'string', default: '1' },
+    only: { type: 'string', default: 'day,start' },
+    rate: { type: 'string', default: 'unthrottled' },
+    out: { type: 'string', default: join(import.meta.dirname, '../../../.cache/bench') },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const rates: Readonly<Record<string, readonly string[]>> = {
+  unthrottled: ['--kube-api-qps=10000', '--kube-api-burst=10000'],
+  default: [],
+};
+
+async function runRound(round: number, only: readonly string[], conditions: Conditions): Promise<Measurement[]> {
+  const order: ManagerName[] = round % 2 === 0 ? ['ours', 'go'] : ['go', 'ours'];
+  const results: Measurement[] = [];
+  if (only.includes('start')) results.push(...(await measureStarts(order, conditions)));
+  for (const manager of order) {
+    if (only.includes('day')) results.push(...(await measureDay(manager, conditions)));
+    if (only.includes('storm')) results.push(...(await measureStorm(manager, conditions)));
+  }
+  return results;
+}
+
+async function main(): Promise<void> {
+  const all: Record<string, Measurement[]> = {};
+  for (const rate of values.rate.split(',')) {
+    const flags = rates[rate];
+    if (flags === undefined) throw new Error(`--rate: ${rate} is not one of ${Object.keys(rates).join(', ')}`);
+    const names = controllers.map(({ name }) => name);
+    const conditions: Conditions = { controllers: names, flags, scale: Number(values.scale), nodes: 20 };
+    const measurements: Measurement[] = [];
+    for (let round = 0; round < Number(values.rounds); round++) {
+      measurements.push(...(await runRound(round, values.only.split(','), conditions)));
+      console.log(`${rate}, round ${round + 1}\n${formatTable(computeRows(measurements))}\n`);
+    }
+    all[rate] = measurements;
+  }
+  mkdirSync(values.out, { recursive: true });
+  writeFileSync(join(values.out, 'results.json'), `${JSON.stringify(all, null, 2)}\n`);
+  for (const [rate, measurements] of Object.entries(all)) {
+    writeFileSync(join(values.out, `chart-${rate}.svg`), formatChart(computeRows(measurements)));
+  }
+}
+
+if (values.help) console.log(help);
+else await main();

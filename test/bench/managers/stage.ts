@@ -1,0 +1,126 @@
+import {
+  Deployments,
+  EndpointSlices,
+  Jobs,
+  Namespaces,
+  objectKey,
+  Pods,
+  type Kind,
+  type KubeObject,
+} from '../../../pkg/api/index.ts';
+import { ClientBuilder, isNotFound, loadKubeconfig, type Client } from '../../../pkg/client/index.ts';
+import { startHollowNodes } from '../../../pkg/hollow/index.ts';
+import { systemClock } from '../../../pkg/time/index.ts';
+import { startCluster, type Cluster } from '../../cluster/index.ts';
+import { createNamespace } from '../../suites/use-cluster.ts';
+import { silentLogger } from '../../support/loggers.ts';
+
+/** A cluster with hollow nodes, and what a workload needs to act on it and to see that it is done. */
+export class Stage implements AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  readonly #dispose: () => Promise<void>;
+
+  private constructor(cluster: Cluster, client: Client, signal: AbortSignal, dispose: () => Promise<void>) {
+    this.cluster = cluster;
+    this.client = client;
+    this.signal = signal;
+    this.#dispose = dispose;
+  }
+
+  static async open(nodes: number): Promise<Stage> {
+    const cluster = await startCluster();
+    const stop = new AbortController();
+    const connection = await loadKubeconfig({ path: cluster.kubeconfig() }, systemClock);
+    const clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'bench' });
+    const options = { client: clients.clientFor('hollow-nodes'), clock: systemClock, logger: silentLogger, nodes };
+    const hollow = await startHollowNodes(options, stop.signal);
+    return new Stage(cluster, clients.clientFor('bench'), stop.signal, async () => {
+      stop.abort();
+      await hollow.stopped;
+      clients.close();
+      await cluster.stop();
+    });
+  }
+
+  createNamespace(): Promise<string> {
+    return createNamespace(this.cluster, 'bench');
+  }
+
+  /** Creates many objects, 32 at a time. */
+  async createAll<T extends KubeObject>(kind: Kind<T>, objects: readonly object[]): Promise<void> {
+    const queue = objects.values();
+    const worker = async (): Promise<void> => {
+      for (const object of queue) await this.client.create(kind, object as T, this.signal);
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
+  }
+
+  /** Lists again and again until all objects of the namespace are as wanted. */
+  async until<T extends KubeObject>(
+    kind: Kind<T>,
+    namespace: string,
+    areDone: (objects: readonly T[]) => boolean,
+  ): Promise<void> {
+    for (;;) {
+      const { items } = await this.client.listAll(kind, { namespace, resourceVersion: '0' }, this.signal);
+      if (areDone(items)) return;
+      await systemClock.sleep(pollMs, this.signal);
+    }
+  }
+
+  untilAvailable(namespace: string, deployments: number): Promise<void> {
+    return this.until(Deployments, namespace, (found) => {
+      const done = found.filter(({ metadata, spec, status }) => {
+        const { replicas = 1 } = spec;
+        const current = status?.observedGeneration === metadata.generation;
+        return (
+          current && [status?.replicas, status?.updatedReplicas, status?.availableReplicas].every((n) => n === replicas)
+        );
+      });
+      return done.length === deployments;
+    });
+  }
+
+  untilJobsComplete(namespace: string, jobs: number): Promise<void> {
+    const isComplete = ({
+      status,
+    }: {
+      status?: { conditions?: { type: string; status: string }[] | undefined } | undefined;
+    }): boolean =>
+      status?.conditions?.some(({ type, status: value }) => type === 'Complete' && value === 'True') === true;
+    return this.until(Jobs, namespace, (found) => found.filter(isComplete).length === jobs);
+  }
+
+  untilReadyEndpoints(namespace: string, addresses: number, old: ReadonlySet<string> = new Set()): Promise<void> {
+    return this.until(EndpointSlices, namespace, (slices) => {
+      const ready = slices.flatMap(({ endpoints = [] }) =>
+        endpoints.filter(({ conditions }) => conditions?.ready === true),
+      );
+      return ready.length === addresses && !ready.some(({ addresses: [address = ''] }) => old.has(address));
+    });
+  }
+
+  async untilGone(namespace: string): Promise<void> {
+    for (;;) {
+      try {
+        await this.client.get(Namespaces, objectKey(undefined, namespace), this.signal);
+      } catch (error) {
+        if (isNotFound(error)) return;
+        throw error;
+      }
+      await systemClock.sleep(pollMs, this.signal);
+    }
+  }
+
+  async untilPods(namespace: string, count: number): Promise<void> {
+    await this.until(Pods, namespace, (pods) => pods.length === count);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#dispose();
+  }
+}
+
+const pollMs = 50;
