@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { slowStart } from './batch.ts';
+import { runBounded, slowStart } from './batch.ts';
 
 describe('slowStart', () => {
   const rows = [
@@ -31,4 +31,31 @@ describe('slowStart', () => {
       expect(result.error instanceof Error).toBe(failing.length > 0);
     });
   }
+});
+
+describe('runBounded', () => {
+  test('never runs more tasks at once than allowed, and runs them all', async () => {
+    let running = 0;
+    let most = 0;
+    const done: number[] = [];
+    await runBounded(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
+      most = Math.max(most, ++running);
+      await Promise.resolve();
+      running--;
+      done.push(item);
+    });
+    expect(most).toBe(3);
+    expect(done.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test('tries every item in spite of failures, and throws the first of them in the end', async () => {
+    const tried: number[] = [];
+    const result = runBounded(2, [1, 2, 3, 4], async (item) => {
+      tried.push(item);
+      await Promise.resolve();
+      if (item % 2 === 0) throw new Error(`task ${item}`);
+    });
+    await expect(result).rejects.toThrow('task 2');
+    expect(tried.toSorted()).toEqual([1, 2, 3, 4]);
+  });
 });

@@ -19,6 +19,31 @@ export async function slowStart(
   return { succeeded, error: undefined };
 }
 
+/**
+ * Calls `task` for every item, no more than `concurrency` at once. A failure holds up no other item; the first one is
+ * thrown when all have been tried and nothing is left running.
+ */
+export async function runBounded<T>(
+  concurrency: number,
+  items: readonly T[],
+  task: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items.values();
+  const failures: Error[] = [];
+  const worker = async (): Promise<void> => {
+    for (const item of queue) {
+      try {
+        await task(item);
+      } catch (error) {
+        failures.push(asError(error));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+  const [first] = failures;
+  if (first !== undefined) throw first;
+}
+
 /** What was thrown, as an `Error`, whoever threw it. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));

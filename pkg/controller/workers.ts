@@ -90,13 +90,22 @@ async function runWorker<K>(work: Work<K>, logger: Logger, stop: AbortSignal, ab
   }
 }
 
-/** Calls `tick` now and then every `periodMs`, one at a time, until the signal aborts. A failing tick is logged. */
+/**
+ * Calls `tick` now, or once `caches` are there, and then every `periodMs`, one at a time, until the signal aborts. A
+ * failing tick is logged.
+ */
 export async function runPeriodically(
-  options: { readonly periodMs: number; readonly clock: Clock; readonly logger: Logger },
+  options: {
+    readonly periodMs: number;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly caches?: readonly Syncable[] | undefined;
+  },
   tick: (signal: AbortSignal) => Promise<void> | void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { periodMs, clock, logger } = options;
+  const { periodMs, clock, logger, caches = [] } = options;
+  await waitForCaches(caches, signal);
   while (!signal.aborted) {
     try {
       await tick(signal);

@@ -1,0 +1,95 @@
+import { findCondition, formatTime, type Cached, type Node, type Taint } from '../../pkg/api/index.ts';
+
+const notReady = 'node.kubernetes.io/not-ready';
+const unreachable = 'node.kubernetes.io/unreachable';
+const unschedulable = 'node.kubernetes.io/unschedulable';
+
+/** Which condition, in which state, keeps new pods away, and the taint that says so. */
+const taintOfCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Ready: { False: notReady, Unknown: unreachable },
+  MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
+  DiskPressure: { True: 'node.kubernetes.io/disk-pressure' },
+  NetworkUnavailable: { True: 'node.kubernetes.io/network-unavailable' },
+  PIDPressure: { True: 'node.kubernetes.io/pid-pressure' },
+};
+const managedKeys: ReadonlySet<string> = new Set([
+  unschedulable,
+  ...Object.values(taintOfCondition).flatMap((byStatus) => Object.values(byStatus)),
+]);
+
+type Taints = readonly Cached<Taint>[];
+
+/** The taints of a node whose NoSchedule ones say what its conditions say; undefined if they do already. */
+export function planConditionTaints(node: Cached<Node>, wallMs: number): Taints | undefined {
+  const wanted = new Set<string>();
+  for (const { type, status } of node.status?.conditions ?? []) {
+    const key = taintOfCondition[type]?.[status];
+    if (key !== undefined) wanted.add(key);
+  }
+  if (node.spec.unschedulable === true) wanted.add(unschedulable);
+  const present = node.spec.taints ?? [];
+  const isManaged = ({ key, effect }: Cached<Taint>): boolean => effect === 'NoSchedule' && managedKeys.has(key);
+  const kept = present.filter((taint) => !isManaged(taint) || wanted.has(taint.key));
+  const missing = [...wanted].filter((key) => !kept.some((taint) => isManaged(taint) && taint.key === key));
+  if (missing.length === 0 && kept.length === present.length) return undefined;
+  const timeAdded = formatTime(wallMs);
+  return [...kept, ...missing.map((key): Taint => ({ key, effect: 'NoSchedule', timeAdded }))];
+}
+
+/** The key of the NoExecute taint that a node of this readiness has to carry. */
+function evictionKeyOf(ready: string | undefined): string | undefined {
+  return ready === 'False' ? notReady : ready === 'Unknown' ? unreachable : undefined;
+}
+
+const isEvictionTaint = ({ key, effect }: Cached<Taint>): boolean =>
+  effect === 'NoExecute' && (key === notReady || key === unreachable);
+
+export function hasEvictionTaint({ spec }: Cached<Node>): boolean {
+  return spec.taints?.some(isEvictionTaint) === true;
+}
+
+export type EvictionStep =
+  | 'none'
+  /** Take our NoExecute taints off. */
+  | 'clear'
+  /** The pods are being evicted already, for a reason that has changed: exchange the taints at once. */
+  | 'exchange'
+  /** The node has to wait for its turn in its zone. */
+  | 'queue'
+  /** Both: nobody is condemned by what an earlier process has left behind. */
+  | 'clear-and-queue';
+
+/** What has to happen to the NoExecute taints of a node. */
+export function planEvictionStep(
+  node: Cached<Node>,
+  {
+    ready,
+    isNew,
+    isAllDark,
+  }: { readonly ready: string | undefined; readonly isNew: boolean; readonly isAllDark: boolean },
+): EvictionStep {
+  const present = (node.spec.taints ?? []).filter(isEvictionTaint);
+  const isTainted = present.length > 0;
+  if (isAllDark || ready === 'True') return isTainted ? 'clear' : 'none';
+  const key = evictionKeyOf(ready);
+  if (key === undefined) return isTainted && isNew ? 'clear' : 'none';
+  if (isNew) return isTainted ? 'clear-and-queue' : 'queue';
+  if (!isTainted) return 'queue';
+  return present.some((taint) => taint.key !== key) ? 'exchange' : 'none';
+}
+
+export function withoutEvictionTaints({ spec }: Cached<Node>): Taints | undefined {
+  const taints = spec.taints ?? [];
+  const kept = taints.filter((taint) => !isEvictionTaint(taint));
+  return kept.length === taints.length ? undefined : kept;
+}
+
+/** With the one NoExecute taint that the Ready condition calls for; undefined if none does, or it is there. */
+export function withEvictionTaint(node: Cached<Node>, wallMs: number): Taints | undefined {
+  const key = evictionKeyOf(findCondition(node.status?.conditions, 'Ready')?.status);
+  if (key === undefined) return undefined;
+  const taints = node.spec.taints ?? [];
+  const kept = taints.filter((taint) => !isEvictionTaint(taint) || taint.key === key);
+  if (kept.some(isEvictionTaint)) return kept.length === taints.length ? undefined : kept;
+  return [...kept, { key, effect: 'NoExecute', timeAdded: formatTime(wallMs) }];
+}

@@ -1,0 +1,44 @@
+import { keyOf, metadataOf, Pods, type Cached, type Pod } from '../../pkg/api/index.ts';
+import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { changedPodCondition, isPodFinished } from '../../pkg/controller/index.ts';
+import type { Reason } from './select.ts';
+
+/**
+ * Deletes a pod without grace. No kubelet is left to say how it ended, so it is marked as failed first: whoever counts
+ * pods, a Job for one, would else wait for it for ever.
+ */
+export async function forceDelete(
+  client: Client,
+  pod: Cached<Pod>,
+  { reason, nowMs }: { readonly reason: Reason; readonly nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = pod.metadata;
+  const key = keyOf(pod);
+  try {
+    if (!isPodFinished(pod)) {
+      const body = { metadata: { uid }, status: failedStatus(pod, reason, nowMs) };
+      await client.patch(metadataOf(Pods), key, { type: 'strategic', subresource: 'status', body }, signal);
+    }
+    await client.delete(Pods, key, { gracePeriodSeconds: 0, preconditions: { uid } }, signal);
+  } catch (error) {
+    // Gone, or another pod under its name, which is judged anew when the cache shows it.
+    if (!isNotFound(error) && !isConflict(error)) throw new Error(`force-delete pod ${key}`, { cause: error });
+  }
+}
+
+function failedStatus(pod: Cached<Pod>, reason: Reason, nowMs: number): object {
+  const condition = reason === 'orphaned' ? changedPodCondition(pod, nodeGone, nowMs) : undefined;
+  return {
+    phase: 'Failed',
+    observedGeneration: pod.metadata.generation,
+    ...(condition === undefined ? {} : { conditions: [condition] }),
+  };
+}
+
+const nodeGone = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByPodGC',
+  message: 'PodGC: node no longer exists',
+};

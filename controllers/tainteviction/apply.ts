@@ -1,0 +1,28 @@
+import { keyOf, metadataOf, Pods, type Cached, type Pod } from '../../pkg/api/index.ts';
+import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { changedPodCondition } from '../../pkg/controller/index.ts';
+
+const disruption = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+};
+
+/** Says on the pod why it has to go, then deletes it. False if it, or the pod we knew under its name, was gone already. */
+export async function evictPod(client: Client, pod: Cached<Pod>, nowMs: number, signal: AbortSignal): Promise<boolean> {
+  const key = keyOf(pod);
+  const { uid } = pod.metadata;
+  try {
+    const condition = changedPodCondition(pod, disruption, nowMs);
+    if (condition !== undefined) {
+      const body = { metadata: { uid }, status: { conditions: [condition] } };
+      await client.patch(metadataOf(Pods), key, { type: 'strategic', subresource: 'status', body }, signal);
+    }
+    await client.delete(Pods, key, { preconditions: { uid } }, signal);
+    return true;
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return false;
+    throw new Error(`evict pod ${key}`, { cause: error });
+  }
+}

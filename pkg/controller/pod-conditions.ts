@@ -1,0 +1,20 @@
+import { findCondition, formatTime, type Cached, type Pod, type PodCondition } from '../api/index.ts';
+
+/**
+ * A condition as it has to be written to the pod's status; undefined when the pod says so already. The time of the last
+ * transition moves only with the status.
+ */
+export function changedPodCondition(
+  pod: Cached<Pod>,
+  wanted: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>,
+  nowMs: number,
+): PodCondition | undefined {
+  const present = findCondition(pod.status?.conditions, wanted.type);
+  const isSameStatus = present?.status === wanted.status;
+  if (isSameStatus && present.reason === wanted.reason && present.message === wanted.message) return undefined;
+  return {
+    ...wanted,
+    lastTransitionTime: isSameStatus ? present.lastTransitionTime : formatTime(nowMs),
+    observedGeneration: pod.metadata.generation,
+  };
+}
