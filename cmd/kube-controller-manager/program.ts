@@ -1,6 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
+import * as z from 'zod';
+
 import type { ControllerDescriptor } from '../../pkg/controller/index.ts';
 import { LeaderLostError } from '../../pkg/leaderelection/index.ts';
 import { createLogger, openLogStream } from '../../pkg/log/index.ts';
@@ -9,7 +11,7 @@ import { systemClock, systemRandom } from '../../pkg/time/index.ts';
 import { parseCommandLine, type CommandLine } from './command.ts';
 import { readConfigFile } from './config-file.ts';
 import { exitCodes, StartupError, type ExitCode } from './exit-codes.ts';
-import { resolveOptions, type GivenFlags, type Options } from './options.ts';
+import { controllerOptions, resolveOptions, type GivenFlags, type Options } from './options.ts';
 import { run } from './run.ts';
 import type { Environment } from './connect.ts';
 
@@ -40,6 +42,7 @@ async function start(line: CommandLine & { kind: 'run' }, deps: ProgramDeps, sig
   const { reportedVersion } = line;
   const options = resolveOptions(await withConfigFile(line.given), deps.controllers);
   await checkFiles(options);
+  checkControllerOptions(options);
   const { flags } = options;
   const log = openLogStream(2);
   const splitStream = flags[flags['logging-format'] === 'json' ? 'log-json-split-stream' : 'log-text-split-stream'];
@@ -86,6 +89,21 @@ async function checkFiles({ controllers, given, values }: Options): Promise<void
       const why = error instanceof Error ? error.message : String(error);
       throw new StartupError(exitCodes.environment, `--${flag}: cannot read the file: ${why}`, { cause: error });
     });
+  }
+}
+
+/** Controllers are made when the process leads, which may be long from now: what none could work with ends the start. */
+function checkControllerOptions(options: Options): void {
+  for (const descriptor of options.controllers.enabled) {
+    try {
+      descriptor.bind(controllerOptions(descriptor, options));
+    } catch (error) {
+      const [issue] = error instanceof z.ZodError ? error.issues : [];
+      if (issue === undefined) throw error;
+      const flag = String(issue.path[0]);
+      const exitCode = flag.endsWith('-file') ? exitCodes.environment : exitCodes.usage;
+      throw new StartupError(exitCode, `--${flag}: ${issue.message}`, { cause: error });
+    }
   }
 }
 

@@ -1,0 +1,104 @@
+import {
+  apiVersionOf,
+  ConfigMaps,
+  keyOf,
+  metadataOf,
+  objectKey,
+  Pods,
+  Secrets,
+  ServiceAccounts,
+  type Cached,
+  type Secret,
+} from '../../pkg/api/index.ts';
+import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import {
+  accountOfToken,
+  isAccountOfToken,
+  runPeriodically,
+  tokenSecrets,
+  type Controller,
+  type ControllerContext,
+} from '../../pkg/controller/index.ts';
+import { secretNamesOf } from './pod-secrets.ts';
+import { computeFate, invalidSinceLabel, isLongUnused, isTrackedLongEnough, type TokenFate } from './token-fate.ts';
+
+const name = 'legacy-serviceaccount-token-cleaner-controller';
+
+/** Labels tell days, so to look more often would find nothing new. */
+const intervalMs = 24 * 3600 * 1000;
+
+/** Where the API server says since when it has recorded uses of tokens. */
+const trackingConfigMap = objectKey('kube-system', 'kube-apiserver-legacy-service-account-token-tracking');
+
+/** Removes token secrets that Kubernetes once generated for service accounts and that nobody has used for `periodMs`. */
+export function createLegacyTokenCleaner(context: ControllerContext, periodMs: number): Controller {
+  const { clock, logger } = context;
+  const client = context.clientFor('legacy-service-account-token-cleaner');
+  const accounts = context.informers.informerFor(ServiceAccounts);
+  const secrets = context.informers.informerFor(Secrets, tokenSecrets);
+  const pods = context.informers.informerFor(Pods);
+
+  /** Whether the secret was generated for its account: only the account's reference tells it from one made by hand. */
+  const isGenerated = (secret: Cached<Secret>): boolean => {
+    const wanted = accountOfToken(secret);
+    const account = wanted === undefined ? undefined : accounts.store.get(wanted.key);
+    if (wanted === undefined || account === undefined || !isAccountOfToken(account, wanted)) return false;
+    return (account.secrets ?? []).some((reference) => reference.name === secret.metadata.name);
+  };
+
+  const findMounted = (): ((secret: Cached<Secret>) => boolean) => {
+    const byNamespace = new Map<string, ReadonlySet<string>>();
+    return ({ metadata: { namespace = '', name: secretName } }) => {
+      const names = byNamespace.get(namespace) ?? new Set(pods.store.list(namespace).flatMap(secretNamesOf));
+      byNamespace.set(namespace, names);
+      return names.has(secretName);
+    };
+  };
+
+  async function clean(signal: AbortSignal): Promise<void> {
+    const { data } = await client.get(ConfigMaps, trackingConfigMap, signal);
+    const nowMs = clock.now();
+    if (!isTrackedLongEnough(data?.['since'], nowMs, periodMs)) return;
+    const isMounted = findMounted();
+    const doomed = secrets.store
+      .list()
+      .filter((secret) => isLongUnused(secret, nowMs, periodMs) && isGenerated(secret) && !isMounted(secret))
+      .map((secret) => ({ secret, fate: computeFate(secret, nowMs, periodMs) }));
+    for (const { secret, fate } of doomed) {
+      try {
+        await applyFate(client, secret, fate, signal);
+        if (fate.kind !== 'keep') logger.info({ object: keyOf(secret), fate: fate.kind }, 'unused token');
+      } catch (error) {
+        if (signal.aborted) throw error;
+        logger.error({ object: keyOf(secret), err: error }, 'unused token stays'); // until the next round; others may go
+      }
+    }
+  }
+
+  const caches = [accounts, secrets, pods];
+  return {
+    name,
+    run: (signal) => runPeriodically({ periodMs: intervalMs, clock, logger, caches }, clean, signal),
+  };
+}
+
+async function applyFate(client: Client, secret: Cached<Secret>, fate: TokenFate, signal: AbortSignal): Promise<void> {
+  const { uid, resourceVersion } = secret.metadata;
+  switch (fate.kind) {
+    case 'keep':
+      return;
+    case 'invalidate': {
+      const metadata = { uid, labels: { [invalidSinceLabel]: fate.since } };
+      const body = { apiVersion: apiVersionOf(Secrets), kind: Secrets.kind, metadata };
+      await client.patch(metadataOf(Secrets), keyOf(secret), { type: 'merge', body }, signal);
+      return;
+    }
+    case 'delete':
+      try {
+        // The version rules out that the token was used, or the label taken off, since the cache last heard of it.
+        await client.delete(Secrets, keyOf(secret), { preconditions: { uid, resourceVersion } }, signal);
+      } catch (error) {
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      }
+  }
+}

@@ -1,0 +1,97 @@
+import {
+  ConfigMaps,
+  keyOf,
+  metadataOf,
+  Namespaces,
+  objectKey,
+  type Cached,
+  type ConfigMap,
+  type ObjectKey,
+} from '../../pkg/api/index.ts';
+import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../pkg/client/index.ts';
+import {
+  runWorkers,
+  type Controller,
+  type ControllerContext,
+  type ReconcileResult,
+} from '../../pkg/controller/index.ts';
+import { defineCounter, defineHistogram, exponentialBuckets, type MetricsRegistry } from '../../pkg/metrics/index.ts';
+import { configMapName, planPublication } from './publication.ts';
+
+const name = 'root-ca-certificate-publisher-controller';
+
+/** Keeps the certificates by which pods know the API server in every namespace. Keys are namespaces. */
+export function createRootCaPublisher(context: ControllerContext, rootCa: string): Controller {
+  const client = context.clientFor('root-ca-cert-publisher');
+  const queue = context.queueFor('root_ca_cert_publisher');
+  const metrics = createMetrics(context.metrics);
+  const namespaces = context.informers.informerFor(Namespaces);
+  // The ConfigMaps of a cluster may be many and large, and all but one in each namespace are none of our business.
+  const configMaps = context.informers.informerFor(ConfigMaps, { fieldSelector: `metadata.name=${configMapName}` });
+  const enqueueNamespaceOf = ({ metadata }: Cached<ConfigMap>): void =>
+    queue.add(objectKey(undefined, metadata.namespace ?? ''));
+  const configMapHandlers = configMaps.addHandler({
+    added: enqueueNamespaceOf,
+    updated: (_before, after) => enqueueNamespaceOf(after),
+    deleted: enqueueNamespaceOf,
+  });
+  const namespaceHandlers = namespaces.addHandler({
+    added: (namespace) => queue.add(keyOf(namespace)),
+    updated(_before, after) {
+      if (after.status?.phase === 'Active') queue.add(keyOf(after));
+    },
+  });
+
+  async function publish(key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const present = configMaps.store.get(objectKey(key, configMapName));
+    const planned = planPublication(key, present, rootCa);
+    if (planned === undefined) return;
+    if (present !== undefined) {
+      await client.update(metadataOf(ConfigMaps), planned, signal);
+      return;
+    }
+    if (namespaces.store.get(key)?.status?.phase === 'Terminating') return; // it takes nothing new
+    try {
+      await client.create(metadataOf(ConfigMaps), planned, signal);
+    } catch (error) {
+      // Gone or going: nobody will look for it. There already: it is judged when the cache tells of it.
+      if (!isNotFound(error) && !isNamespaceTerminating(error) && !isAlreadyExists(error)) throw error;
+    }
+  }
+
+  async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
+    const startMs = context.clock.monotonic();
+    const observe = (code: string): void => metrics(code, (context.clock.monotonic() - startMs) / 1000);
+    try {
+      await publish(key, signal);
+      observe('200');
+      return {};
+    } catch (error) {
+      observe(error instanceof ApiError && error.status !== 0 ? String(error.status) : '500');
+      throw error;
+    }
+  }
+
+  const caches = [namespaces, configMaps, configMapHandlers, namespaceHandlers];
+  return { name, run: (signal) => runWorkers({ name, context, queue, reconcile, caches, workers: 1 }, signal) };
+}
+
+function createMetrics(registry: MetricsRegistry): (code: string, seconds: number) => void {
+  const total = defineCounter(registry, {
+    name: 'root_ca_cert_publisher_sync_total',
+    help: 'Namespaces that were looked at, by the status that the API server answered with.',
+    labels: ['code'],
+  });
+  const duration = defineHistogram(registry, {
+    name: 'root_ca_cert_publisher_sync_duration_seconds',
+    help: 'Time it took to look at a namespace, by the status that the API server answered with.',
+    labels: ['code'],
+    buckets: exponentialBuckets(0.001, 2, 15),
+  });
+  total.with({ code: '200' });
+  duration.with({ code: '200' });
+  return (code, seconds) => {
+    total.with({ code }).inc();
+    duration.with({ code }).observe(seconds);
+  };
+}

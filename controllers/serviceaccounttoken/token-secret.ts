@@ -1,0 +1,53 @@
+import type { Cached, Secret, ServiceAccount, Unsaved } from '../../pkg/api/index.ts';
+import { accountNameAnnotation, accountUidAnnotation } from '../../pkg/controller/index.ts';
+import type { Claims } from './token-signer.ts';
+
+export interface TokenParts {
+  readonly sign: (claims: Claims) => string;
+  /** Empty: leave the secret's own as it is. */
+  readonly rootCa: string;
+}
+
+/** The secret with all that a token secret must hold; undefined if it holds that already. */
+export function planTokenSecret(
+  secret: Cached<Secret>,
+  account: Cached<ServiceAccount>,
+  { sign, rootCa }: TokenParts,
+): Unsaved<Secret> | undefined {
+  const data: Record<string, string> = { ...secret.data };
+  const isMissing = (field: string): boolean => (data[field] ?? '') === '';
+  let changed = false;
+  const put = (field: string, value: string): void => {
+    data[field] = Buffer.from(value).toString('base64');
+    changed = true;
+  };
+  if (rootCa !== '' && data['ca.crt'] !== Buffer.from(rootCa).toString('base64')) put('ca.crt', rootCa);
+  if (isMissing('namespace')) put('namespace', secret.metadata.namespace ?? '');
+  if (isMissing('token')) put('token', sign(claimsOf(account, secret)));
+  if (!changed) return undefined;
+  const annotations = {
+    ...secret.metadata.annotations,
+    [accountNameAnnotation]: account.metadata.name,
+    [accountUidAnnotation]: account.metadata.uid,
+  };
+  return { ...secret, metadata: { ...secret.metadata, annotations }, data } as Unsaved<Secret>;
+}
+
+/** What a token says of its bearer. The API server looks both account and secret up, so each can revoke the token. */
+export function claimsOf(account: Cached<ServiceAccount>, secret: Cached<Secret>): Claims {
+  const { name, namespace = '', uid } = account.metadata;
+  return {
+    iss: 'kubernetes/serviceaccount',
+    sub: `system:serviceaccount:${namespace}:${name}`,
+    'kubernetes.io/serviceaccount/namespace': namespace,
+    'kubernetes.io/serviceaccount/secret.name': secret.metadata.name,
+    'kubernetes.io/serviceaccount/service-account.name': name,
+    'kubernetes.io/serviceaccount/service-account.uid': uid,
+  };
+}
+
+/** The account without references to a secret that has gone; undefined if it has none. */
+export function withoutReference(account: ServiceAccount, secretName: string): ServiceAccount | undefined {
+  const secrets = (account.secrets ?? []).filter(({ name }) => name !== secretName);
+  return secrets.length === (account.secrets ?? []).length ? undefined : { ...account, secrets };
+}
