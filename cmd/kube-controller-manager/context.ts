@@ -3,13 +3,14 @@ import {
   createInformerMetrics,
   type SharedInformerFactory,
 } from '../../informers/index.ts';
-import { createDiscovery, type Client, type ClientBuilder, type Discovery } from '../../pkg/client/index.ts';
+import { createDiscovery, type ClientBuilder, type Discovery } from '../../pkg/client/index.ts';
 import type { ControllerContext, ReconcileObserver } from '../../pkg/controller/index.ts';
 import type { EventBroadcaster } from '../../pkg/events/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import type { MetricsRegistry } from '../../pkg/metrics/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { createWorkQueue } from '../../workqueue/index.ts';
+import { requestRate } from './connect.ts';
 import type { Options } from './options.ts';
 import { scopeInformers } from './scoped-informers.ts';
 
@@ -47,8 +48,11 @@ export function createSharedContext(deps: ContextDeps): SharedContext {
     resyncMs: options.flags['min-resync-period'] * (1 + random()),
   });
   const discovery = createDiscovery(clients.processClientFor('controller-discovery'));
-  const clientFor = (name: string): Client =>
-    actAsProcess.has(name) ? clients.processClientFor(name) : clients.clientFor(name);
+  const { qps } = requestRate(options);
+  const clientFor: ControllerContext['clientFor'] = (name, { qpsFactor = 1 } = {}) => {
+    const rate = qps === undefined ? {} : { qps: qps * qpsFactor };
+    return actAsProcess.has(name) ? clients.processClientFor(name, rate) : clients.clientFor(name, rate);
+  };
   return {
     informers,
     discovery,
@@ -62,6 +66,7 @@ export function createSharedContext(deps: ContextDeps): SharedContext {
         metrics: registry,
         logger: logger.child({ controller: controllerName }),
         reconciles,
+        serverAuthority: clients.serverAuthority,
         clientFor,
         queueFor: (name, queueOptions) => createWorkQueue({ name, clock, metrics: registry, ...queueOptions }),
         recorderFor: (component) => events.recorderFor(component),

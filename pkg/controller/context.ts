@@ -18,8 +18,13 @@ export interface ControllerContext {
   readonly metrics: MetricsRegistry;
   readonly logger: Logger;
   readonly reconciles: ReconcileObserver;
-  /** A client with the controller's own user agent, rate limit and, if so configured, service account. */
-  clientFor(controllerName: string): Client;
+  /** The certificates (PEM) by which the process knows the API server, if it was given any. */
+  readonly serverAuthority: string | undefined;
+  /**
+   * A client with the controller's own user agent, rate limit and, if so configured, service account. `qpsFactor`: how
+   * many times the configured rate it may have, if there is one; default 1.
+   */
+  clientFor(controllerName: string, options?: { readonly qpsFactor?: number }): Client;
   /** A rate-limiting queue; the name labels its metrics and is the Go binary's. */
   queueFor<K = ObjectKey>(name: string, options?: { readonly rateLimiter?: RateLimiter<K> }): WorkQueue<K>;
   /** Records events as this component. */

@@ -1,6 +1,7 @@
 export * from './batch.ts';
 export * from './context.ts';
 export * from './descriptor.ts';
+export * from './file-option.ts';
 export * from './gates.ts';
 export * from './handlers.ts';
 export * from './indexes.ts';
@@ -14,5 +15,6 @@ export * from './pods.ts';
 export * from './reconcile.ts';
 export * from './selector-index.ts';
 export * from './stopping.ts';
+export * from './token-secrets.ts';
 export * from './turns.ts';
 export * from './workers.ts';
