@@ -1,8 +1,12 @@
 export { createInformer, createSharedInformerFactory, settingsFor } from './factory.ts';
 export type { KindSettings, SharedInformerFactory, SharedInformerFactoryOptions } from './factory.ts';
+export type { Relist } from './delta-fifo.ts';
 export * from './informer.ts';
+export { Latch } from './latch.ts';
 export { createLister } from './lister.ts';
 export type { Lister } from './lister.ts';
 export { createInformerMetrics } from './metrics.ts';
 export type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
+export { runReflector } from './reflector.ts';
+export type { ListWatchClient, ReflectorOptions, Sink } from './reflector.ts';
 export type { InformerDependencies, InformerSettings } from './shared-informer.ts';

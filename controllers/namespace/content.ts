@@ -7,6 +7,7 @@ import {
   type DiscoveredResource,
   type DiscoveryResult,
 } from '../../pkg/client/index.ts';
+import { runBounded } from '../../pkg/controller/index.ts';
 import type { DeletionOutcome } from './conditions.ts';
 import { computeRemaining, type Remaining } from './remaining.ts';
 
@@ -44,9 +45,9 @@ export async function deleteContent(
       failures.push(serverMessage(error)); // one resource that cannot be deleted holds up no other
     }
   };
-  await runBounded(pods, deleteOne);
+  await runBounded(concurrency, pods, deleteOne);
   // A pod may still need its Secrets, Services and policies to end well.
-  if (remaining.length === 0) await runBounded(others, deleteOne);
+  if (remaining.length === 0) await runBounded(concurrency, others, deleteOne);
   return { undiscovered: discovered.failures, failures, remaining };
 }
 
@@ -101,7 +102,7 @@ async function deleteItems(
       if (!isNotFound(error) && !isMethodNotSupported(error)) throw error;
     }
   }
-  await runBounded(items, async (item) => {
+  await runBounded(concurrency, items, async (item) => {
     try {
       const { uid } = item.metadata;
       await client.delete(kind, keyOf(item), { ...policy, preconditions: { uid } }, signal);
@@ -109,12 +110,4 @@ async function deleteItems(
       if (!isNotFound(error) && !isMethodNotSupported(error)) throw error;
     }
   });
-}
-
-async function runBounded<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await task(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
 }

@@ -99,6 +99,8 @@ export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Una
 export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid');
 export const isBadRequest = (error: unknown): boolean => hasReason(error, 'BadRequest');
 export const isMethodNotSupported = (error: unknown): boolean => hasReason(error, 'MethodNotAllowed');
+/** The server does not take this form of patch or body for the resource. */
+export const isUnsupportedMediaType = (error: unknown): boolean => hasReason(error, 'UnsupportedMediaType');
 export const isNotAcceptable = (error: unknown): boolean => hasReason(error, 'NotAcceptable');
 export const isTooManyRequests = (error: unknown): boolean =>
   error instanceof ApiError && (error.reason === 'TooManyRequests' || error.status === 429);

@@ -7,14 +7,15 @@ const visitsPerLook = 32;
 
 /** Visits every item, pausing for everything else that waits whenever it has been at it for a while. */
 export async function forEachInTurns<T>(
-  items: readonly T[],
+  items: Iterable<T>,
   clock: Pick<Clock, 'monotonic'>,
   visit: (item: T) => void,
 ): Promise<void> {
   let untilMs = clock.monotonic() + turnMs;
-  for (const [index, item] of items.entries()) {
+  let visits = 0;
+  for (const item of items) {
     visit(item);
-    if ((index + 1) % visitsPerLook !== 0 || clock.monotonic() < untilMs) continue;
+    if (++visits % visitsPerLook !== 0 || clock.monotonic() < untilMs) continue;
     await new Promise<void>((resolve) => setImmediate(resolve));
     untilMs = clock.monotonic() + turnMs;
   }

@@ -4,6 +4,7 @@ import {
   isEqualJson,
   keyOf,
   resourceName,
+  splitKey,
   type Kind,
   type KubeObject,
   type ObjectKey,
@@ -49,7 +50,7 @@ export class ObjectStore {
 
   get(kind: Kind, key: ObjectKey): Stored {
     const object = this.#of(kind).get(key);
-    if (object === undefined) throw apiError(404, 'NotFound', `${resourceName(kind)} "${key}" not found`);
+    if (object === undefined) throw notFound(kind, key);
     return copyOf(object);
   }
 
@@ -106,15 +107,17 @@ export class ObjectStore {
     return this.#replace(kind, before, after, patch.subresource);
   }
 
-  delete(kind: Kind, key: ObjectKey, { preconditions }: DeleteOptions): void {
+  delete(kind: Kind, key: ObjectKey, { preconditions, propagationPolicy }: DeleteOptions): void {
     const before = this.get(kind, key);
-    const { uid, resourceVersion, finalizers = [], deletionTimestamp } = before.metadata;
+    const { uid, resourceVersion, deletionTimestamp } = before.metadata;
+    const finalizers = propagated(before.metadata.finalizers ?? [], propagationPolicy);
     const fails =
       (preconditions?.uid ?? uid) !== uid || (preconditions?.resourceVersion ?? resourceVersion) !== resourceVersion;
     if (fails) throw apiError(409, 'Conflict', `${resourceName(kind)} "${key}": precondition failed`);
     if (finalizers.length === 0) this.#save(kind, 'DELETED', before);
     else if (deletionTimestamp === undefined) {
-      this.#save(kind, 'MODIFIED', { ...before, metadata: { ...before.metadata, deletionTimestamp: this.#nowText() } });
+      const metadata = { ...before.metadata, finalizers, deletionTimestamp: this.#nowText() };
+      this.#save(kind, 'MODIFIED', { ...before, metadata });
     }
   }
 
@@ -163,6 +166,21 @@ export class ObjectStore {
     this.#objects.set(resourceName(kind), objects);
     return objects;
   }
+}
+
+/** As the server says it of an object: with its name, which a path that is not served has none of. */
+function notFound(kind: Kind, key: ObjectKey): ApiError {
+  const message = `${resourceName(kind)} "${key}" not found`;
+  const details = { name: splitKey(key).name, group: kind.group, kind: kind.resource };
+  return new ApiError('test', { code: 404, reason: 'NotFound', message, status: 'Failure', details });
+}
+
+/** A deletion that waits for what becomes of the dependents says so in a finalizer. */
+function propagated(finalizers: readonly string[], policy: DeleteOptions['propagationPolicy']): string[] {
+  if (policy === undefined) return [...finalizers];
+  const others = finalizers.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion');
+  const own = { Orphan: ['orphan'], Foreground: ['foregroundDeletion'], Background: [] };
+  return [...others, ...own[policy]];
 }
 
 function statusOf(object: Stored): { status?: unknown } {

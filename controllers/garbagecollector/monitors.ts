@@ -1,0 +1,238 @@
+import { apiVersionOf, metadataOf, resourceName, type Kind, type MetadataOnly } from '../../pkg/api/index.ts';
+import type { Discovery, DiscoveryResult } from '../../pkg/client/index.ts';
+import type { ReconcileResult, Syncable } from '../../pkg/controller/index.ts';
+import { Latch, runReflector, type ListWatchClient, type Sink } from '../../informers/index.ts';
+import type { Logger } from '../../pkg/log/index.ts';
+import type { Counter } from '../../pkg/metrics/index.ts';
+import { systemRandom, type Clock } from '../../pkg/time/index.ts';
+import { relistedChange, releasedChange, watchedChange, type GraphChange, type Origin } from './changes.ts';
+import type { KnownKinds } from './live.ts';
+
+export interface MonitorsDeps {
+  readonly client: ListWatchClient;
+  readonly discovery: Discovery;
+  readonly kinds: KnownKinds;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly syncErrors: Counter;
+  readonly enqueue: (change: GraphChange) => void;
+  /** What the server offers may have changed: its definitions have. */
+  readonly onDefinitionsChanged: () => void;
+}
+
+/** How often discovery is asked, and how long the lists of all resources may take before work begins without them. */
+export const syncPeriodMs = 30_000;
+/** Discovery follows a new definition with some delay: look a few times until it must have shown. */
+const soonMs = 3000;
+const looksSoon = 3;
+/** The server sends a bookmark every minute: a watch that is silent for longer than this is dead. */
+const idleTimeoutMs = 150_000;
+
+/** They are many, they come and go, and they own nothing. */
+const ignored: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io']);
+const definitions: ReadonlySet<string> = new Set([
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'apiservices.apiregistration.k8s.io',
+]);
+
+interface Monitor extends Origin {
+  readonly kind: Kind;
+  readonly startedMs: number;
+  readonly synced: Latch;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  isReportedLate: boolean;
+}
+
+/** The resources whose objects can be collected: all that can be listed, watched and deleted. */
+export function selectDeletable({ resources }: DiscoveryResult): Kind[] {
+  const verbs = ['delete', 'list', 'watch'];
+  return resources
+    .filter((resource) => verbs.every((verb) => resource.verbs.has(verb)))
+    .map(({ kind }) => kind)
+    .filter((kind) => !ignored.has(resourceName(kind)));
+}
+
+/**
+ * Watches the metadata of everything that can be deleted, and follows discovery in what that is. No objects are kept:
+ * what the graph needs to know of them it holds itself.
+ */
+export class Monitors implements Syncable {
+  readonly #deps: MonitorsDeps;
+  /** By resource: a resource is watched in one version. */
+  readonly #monitors = new Map<string, Monitor>();
+  readonly #discovered = new Latch();
+  readonly #ending = new Set<Promise<void>>();
+  #looksSoon = 0;
+
+  constructor(deps: MonitorsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Every object of every resource that is known of is in the graph. */
+  get isSynced(): boolean {
+    return this.#discovered.isOpen && this.#unsynced().length === 0;
+  }
+
+  /** Resolves when that is so, or has been waited for long enough: one resource that cannot be listed stops no other. */
+  async waitForSync(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#deps;
+    const late = new AbortController();
+    const timer = clock.setTimer(syncPeriodMs, () => late.abort());
+    const either = AbortSignal.any([signal, late.signal]);
+    try {
+      await this.#discovered.wait(either);
+      await Promise.all([...this.#monitors.values()].map(({ synced }) => synced.wait(either)));
+    } catch (error) {
+      if (!late.signal.aborted) throw error;
+      logger.warn(
+        { resources: this.#unsynced() },
+        'not all resources could be listed, collecting garbage without them',
+      );
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** Asks discovery, and starts and stops watches accordingly. */
+  async sync(signal: AbortSignal): Promise<ReconcileResult> {
+    const { discovery, kinds, logger, syncErrors } = this.#deps;
+    this.#reportLate();
+    try {
+      await discovery.refresh(signal);
+      const preferred = await discovery.preferred(signal);
+      kinds.replace((await discovery.all(signal)).resources);
+      const deletable = selectDeletable(preferred);
+      if (deletable.length === 0) throw new Error('discovery: the server has told of no resources');
+      if (preferred.failures.size > 0) {
+        logger.info({ failures: Object.fromEntries(preferred.failures) }, 'failed to discover some groups');
+      }
+      this.#follow(deletable, preferred.failures);
+      this.#discovered.open();
+    } catch (error) {
+      if (!signal.aborted) syncErrors.inc();
+      throw error;
+    }
+    return { requeueAfterMs: this.#looksSoon-- > 0 ? soonMs : syncPeriodMs };
+  }
+
+  /** Ends every watch, and resolves when none is left. */
+  async stop(): Promise<void> {
+    for (const monitor of this.#monitors.values()) this.#end(monitor);
+    this.#monitors.clear();
+    await Promise.all(this.#ending);
+  }
+
+  #follow(deletable: readonly Kind[], failures: ReadonlyMap<string, string>): void {
+    const wanted = new Map(deletable.map((kind) => [resourceName(kind), kind]));
+    for (const [resource, { kind, synced }] of this.#monitors) {
+      // What could not be discovered is unknown, not gone.
+      if (!wanted.has(resource) && failures.has(apiVersionOf(kind)) && synced.isOpen) wanted.set(resource, kind);
+    }
+    const former = [...this.#monitors].filter(([resource, { kind }]) => wanted.get(resource)?.version !== kind.version);
+    for (const [resource, monitor] of former) {
+      this.#monitors.delete(resource);
+      this.#end(monitor);
+    }
+    const added = [...wanted].filter(([resource]) => !this.#monitors.has(resource));
+    for (const [resource, kind] of added) this.#monitors.set(resource, this.#start(resource, kind));
+    for (const [resource, monitor] of former) this.#release(monitor, this.#monitors.get(resource));
+    if (former.length + added.length === 0) return;
+    const names = { added: added.map(([resource]) => resource), removed: former.map(([resource]) => resource) };
+    this.#deps.logger.info(names, 'watching other resources');
+  }
+
+  #start(resource: string, kind: Kind): Monitor {
+    const { client, clock, logger } = this.#deps;
+    const origin = { resource, type: { apiVersion: apiVersionOf(kind), kind: kind.kind } };
+    const synced = new Latch();
+    const stop = new AbortController();
+    const running = runReflector(
+      {
+        client,
+        kind: metadataOf(kind),
+        scope: {},
+        transform: trim,
+        sink: this.#sinkOf(origin, synced),
+        clock,
+        random: systemRandom,
+        logger,
+        idleTimeoutMs,
+      },
+      stop.signal,
+    );
+    const ended = running.finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+    return { ...origin, kind, startedMs: clock.monotonic(), synced, stop, ended, isReportedLate: false };
+  }
+
+  #sinkOf(origin: Origin, synced: Latch): Sink<MetadataOnly> {
+    const { enqueue, onDefinitionsChanged } = this.#deps;
+    const isDefinition = definitions.has(origin.resource);
+    return {
+      push: (events) => {
+        const changes = events.filter(({ type }) => type !== 'BOOKMARK');
+        if (changes.length === 0) return;
+        enqueue(watchedChange(origin, changes));
+        if (!isDefinition) return;
+        this.#looksSoon = looksSoon;
+        onDefinitionsChanged();
+      },
+      replace: (relist) => enqueue(relistedChange(origin, relist, () => synced.open())),
+    };
+  }
+
+  #end({ stop, synced }: Monitor): void {
+    stop.abort();
+    synced.open(); // whoever waits for it need not any more
+  }
+
+  /** In another version, the same objects are there: they stay in the graph until that has shown which ones. */
+  #release(former: Monitor, successor: Monitor | undefined): void {
+    const { enqueue } = this.#deps;
+    if (successor === undefined) return enqueue(releasedChange(former));
+    const released = successor.synced
+      .wait(successor.stop.signal)
+      .then(
+        () => enqueue(releasedChange(former)),
+        () => undefined, // aborted: everything ends
+      )
+      .finally(() => this.#ending.delete(released));
+    this.#ending.add(released);
+  }
+
+  #unsynced(): string[] {
+    return [...this.#monitors.values()].filter(({ synced }) => !synced.isOpen).map(({ resource }) => resource);
+  }
+
+  /** Counts once every resource whose list has not come in the time in which discovery is asked again. */
+  #reportLate(): void {
+    const { clock, logger, syncErrors } = this.#deps;
+    const late = [...this.#monitors.values()].filter(
+      ({ synced, startedMs, isReportedLate }) =>
+        !synced.isOpen && !isReportedLate && clock.monotonic() - startedMs >= syncPeriodMs,
+    );
+    if (late.length === 0) return;
+    for (const monitor of late) monitor.isReportedLate = true;
+    syncErrors.inc();
+    logger.warn({ resources: late.map(({ resource }) => resource) }, 'resources cannot be listed');
+  }
+}
+
+/** Labels and annotations are most of what metadata weighs, and nothing to the graph. */
+function trim({ metadata }: MetadataOnly): MetadataOnly {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  const { ownerReferences, finalizers, deletionTimestamp } = metadata;
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      ownerReferences,
+      finalizers,
+      deletionTimestamp,
+    },
+  };
+}

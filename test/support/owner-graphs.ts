@@ -1,0 +1,79 @@
+import type { Random } from '../../pkg/time/index.ts';
+
+export type DeletionMode = 'Background' | 'Foreground' | 'Orphan';
+
+/** One object of a random graph, by what it refers to. */
+export interface PlannedObject {
+  /** Of which of the kinds that a test has to offer. */
+  readonly kind: number;
+  readonly owners: readonly PlannedOwner[];
+}
+
+export interface PlannedOwner {
+  /** The index of the owner; undefined for one that does not exist. */
+  readonly object: number | undefined;
+  readonly blocks: boolean;
+}
+
+export interface GraphOptions {
+  readonly objects: number;
+  /** How many kinds there are. */
+  readonly kinds: number;
+  /** Objects of this kind own, but have no owners: they live in no namespace, the others do. */
+  readonly clusterWideKind?: number | undefined;
+}
+
+/** Chains, diamonds, circles, objects that own themselves, owners that do not exist; all from one seed. */
+export function planGraph(random: Random, { objects, kinds, clusterWideKind }: GraphOptions): PlannedObject[] {
+  const below = (limit: number): number => Math.floor(random() * limit);
+  return Array.from({ length: objects }, (_, index) => {
+    const kind = below(kinds);
+    if (kind === clusterWideKind || random() < 0.15) return { kind, owners: [] };
+    const owners = new Map<number | undefined, PlannedOwner>();
+    for (let count = 1 + below(3); count > 0; count--) {
+      const chance = random();
+      const nearby = Math.max(0, index - 1 - below(8));
+      const object = chance < 0.03 ? undefined : chance < 0.15 ? below(objects) : nearby;
+      owners.set(object, { object, blocks: random() < 0.6 });
+    }
+    return { kind, owners: [...owners.values()] };
+  });
+}
+
+/**
+ * What the rules of garbage collection say is left of a graph: an object goes when it has had owners and all of them
+ * have gone; while one is left, references to the others are taken off. An orphaning deletion takes the references off
+ * and nothing else. How a deletion is carried out, in the foreground or not, makes no difference in the end.
+ */
+export class OwnershipModel {
+  readonly #owners: Map<number, Set<number | undefined>>;
+
+  constructor(graph: readonly PlannedObject[]) {
+    this.#owners = new Map(graph.map(({ owners }, index) => [index, new Set(owners.map(({ object }) => object))]));
+    this.#collect();
+  }
+
+  /** The objects that are left, each with the owners it is left with. */
+  get survivors(): ReadonlyMap<number, ReadonlySet<number | undefined>> {
+    return this.#owners;
+  }
+
+  delete(object: number, mode: DeletionMode): void {
+    this.#owners.delete(object);
+    if (mode === 'Orphan') for (const owners of this.#owners.values()) owners.delete(object);
+    this.#collect();
+  }
+
+  #collect(): void {
+    while ([...this.#owners].some(([object, owners]) => this.#collectObject(object, owners)));
+  }
+
+  /** Whether that has changed something. */
+  #collectObject(object: number, owners: Set<number | undefined>): boolean {
+    const lost = [...owners].filter((owner) => owner === undefined || !this.#owners.has(owner));
+    if (lost.length === 0) return false;
+    if (lost.length === owners.size) this.#owners.delete(object);
+    else for (const owner of lost) owners.delete(owner);
+    return true;
+  }
+}
