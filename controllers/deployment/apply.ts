@@ -31,17 +31,23 @@ export interface ApplyDeps {
   readonly pendingDeployments: PendingWrites<Deployment>;
 }
 
-/** Carries a plan out, in order, and stops at the first error. */
+/**
+ * Carries a plan out, in order, and stops at the first error. False if it stopped because the plan was made on a state
+ * that has turned out not to be so: a new plan is needed once the cache shows what is.
+ */
 export async function applyActions(
   actions: readonly Action[],
   snapshot: Snapshot,
   deps: ApplyDeps,
   signal: AbortSignal,
-): Promise<void> {
-  for (const action of actions) await applyAction(action, snapshot, deps, signal);
+): Promise<boolean> {
+  for (const action of actions) {
+    if (!(await applyAction(action, snapshot, deps, signal))) return false;
+  }
+  return true;
 }
 
-async function applyAction(action: Action, snapshot: Snapshot, deps: ApplyDeps, signal: AbortSignal): Promise<void> {
+async function applyAction(action: Action, snapshot: Snapshot, deps: ApplyDeps, signal: AbortSignal): Promise<boolean> {
   const { client, recorder, pendingSets, pendingDeployments } = deps;
   const { deployment } = snapshot;
   const owner: ObjectKey = keyOf(deployment);
@@ -49,7 +55,7 @@ async function applyAction(action: Action, snapshot: Snapshot, deps: ApplyDeps, 
   const wroteDeployment = ({ metadata }: KubeObject): void => pendingDeployments.wrote(owner, metadata.resourceVersion);
   switch (action.kind) {
     case 'createReplicaSet':
-      if (!(await createReplicaSet(action.replicaSet, snapshot, deps, signal))) return;
+      if (!(await createReplicaSet(action.replicaSet, snapshot, deps, signal))) return false;
       break;
     case 'patchReplicaSet':
       wroteSet(await client.patch(metadataOf(ReplicaSets), action.key, { type: 'merge', body: action.patch }, signal));
@@ -57,17 +63,18 @@ async function applyAction(action: Action, snapshot: Snapshot, deps: ApplyDeps, 
     case 'deleteReplicaSet':
       await deleteReplicaSet(action.key, action.uid, client, signal);
       pendingSets.deleted(owner, action.key, action.uid);
-      return;
+      return true;
     case 'updateDeployment':
       wroteDeployment(await client.update(metadataOf(Deployments), writable(action.deployment), signal));
       break;
     case 'updateStatus':
       wroteDeployment(await client.updateStatus(metadataOf(Deployments), writable(action.deployment), signal));
-      return;
+      return true;
     case 'event':
       break;
   }
   if (action.event !== undefined) recorder.event(Deployments, deployment, action.event);
+  return true;
 }
 
 /** Serialising reads only, so a cached object may go out as it is. */
@@ -75,7 +82,7 @@ function writable(deployment: Cached<Deployment>): Unsaved<Deployment> {
   return deployment as Unsaved<Deployment>;
 }
 
-/** True if this call created the set, false if it was there already. */
+/** True if this call created the set, false if its name was taken. */
 async function createReplicaSet(
   replicaSet: Unsaved<ReplicaSet>,
   snapshot: Snapshot,
@@ -90,24 +97,28 @@ async function createReplicaSet(
   } catch (error) {
     if (signal.aborted || isNamespaceTerminating(error)) throw error;
     if (isAlreadyExists(error)) {
-      if (await isOurs(replicaSet, snapshot, deps.client, signal)) return false;
-      await applyActions([planCollision(snapshot)], snapshot, deps, signal);
-      throw error;
+      await resolveTakenName(replicaSet, snapshot, deps, signal);
+      return false;
     }
     await applyActions(planCreateFailure(snapshot, replicaSet, serverMessage(error)), snapshot, deps, signal);
     throw error;
   }
 }
 
-/** Whether the set that has the name already is the one that we wanted: a create of ours whose answer was lost. */
-async function isOurs(
+/** The set may be the one that we want, from a create whose answer was lost; else it takes another name. */
+async function resolveTakenName(
   wanted: Unsaved<ReplicaSet>,
-  { deployment }: Snapshot,
-  client: Client,
+  snapshot: Snapshot,
+  deps: ApplyDeps,
   signal: AbortSignal,
-): Promise<boolean> {
-  const found = await client.get(ReplicaSets, keyOf(wanted), signal);
-  return isControlledBy(found, deployment) && hasTemplate(found, deployment.spec.template);
+): Promise<void> {
+  const { deployment } = snapshot;
+  const found = await deps.client.get(ReplicaSets, keyOf(wanted), signal);
+  if (isControlledBy(found, deployment) && hasTemplate(found, deployment.spec.template)) {
+    deps.pendingSets.wrote(keyOf(deployment), found.metadata.resourceVersion);
+  } else {
+    await applyActions([planCollision(snapshot)], snapshot, deps, signal);
+  }
 }
 
 async function deleteReplicaSet(key: ObjectKey, uid: string, client: Client, signal: AbortSignal): Promise<void> {

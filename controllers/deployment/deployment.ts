@@ -1,6 +1,7 @@
 import {
   compileSelector,
   Deployments,
+  isEmptySelector,
   keyOf,
   Pods,
   ReplicaSets,
@@ -20,7 +21,8 @@ import {
   enqueueOwnerOrAdopters,
   enqueueSelf,
   isPodFinished,
-  orphansIn,
+  orphansByLabel,
+  orphansWith,
   PendingWrites,
   planClaims,
   runWorkers,
@@ -55,6 +57,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
   const countTerminating = context.gates.isEnabled('DeploymentReplicaSetTerminatingReplicas');
 
   replicaSets.addIndex(byController);
+  replicaSets.addIndex(orphansByLabel);
   pods.addIndex(byController);
   deployments.addIndex(deploymentsBySelector.index);
   deployments.addHandler(enqueueSelf(queue));
@@ -85,14 +88,16 @@ export function createDeploymentController(context: ControllerContext, workers: 
     if (!pendingSets.isSettled(key) || !pendingDeployments.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
     const snapshot: Snapshot = {
       deployment,
-      replicaSets: await claimReplicaSets(deployment, signal),
+      // One that selects everything gets a warning; it must not adopt everything first.
+      replicaSets: isEmptySelector(deployment.spec.selector) ? [] : await claimReplicaSets(deployment, signal),
       hasUnfinishedPods: (set) => podsOf(set).some((pod) => !isPodFinished(pod)),
       countTerminating,
       nowMs: context.clock.now(),
     };
     const { actions, result } = planSync(snapshot);
-    await applyActions(actions, snapshot, { client, recorder, pendingSets, pendingDeployments }, signal);
-    return result;
+    const deps = { client, recorder, pendingSets, pendingDeployments };
+    const isDone = await applyActions(actions, snapshot, deps, signal);
+    return isDone ? result : { requeueAfterMs: recheckPendingMs };
   }
 
   function podsOf(set: Cached<ReplicaSet>): readonly Cached<Pod>[] {
@@ -106,7 +111,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
     const { uid, namespace } = deployment.metadata;
     const candidates: readonly Cached<ReplicaSet>[] = [
       ...replicaSets.store.byIndex(byController, uid),
-      ...replicaSets.store.byIndex(byController, orphansIn(namespace)),
+      ...orphansWith<ReplicaSet>(replicaSets.store, namespace, deployment.spec.selector.matchLabels ?? {}),
     ];
     const claims = planClaims<ReplicaSet>(deployment, checkedSelectorOf(deployment), candidates);
     const onWritten = ({ metadata }: KubeObject): void =>

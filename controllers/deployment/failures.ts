@@ -16,7 +16,9 @@ export function planCreateFailure({ deployment, nowMs }: Snapshot, set: AnySet, 
   const event: Action = { kind: 'event', event: { type: 'Warning', reason: reasons.setCreateFailed, message } };
   if (!hasProgressDeadline(deployment)) return [event];
   const condition = { type: 'Progressing', status: 'False', reason: reasons.setCreateFailed, message } as const;
-  const conditions = withCondition(deployment.status?.conditions ?? [], condition, nowMs);
+  const present = deployment.status?.conditions ?? [];
+  const conditions = withCondition(present, condition, nowMs);
+  if (conditions === present) return [event];
   const failed: Cached<typeof deployment> = { ...deployment, status: { ...deployment.status, conditions } };
   return [event, { kind: 'updateStatus', deployment: failed }];
 }

@@ -100,7 +100,9 @@ export function nextProgressCheckMs(
 ): number | undefined {
   const condition = progressingOf(status.conditions);
   if (!hasProgressDeadline(deployment) || condition === undefined) return undefined;
-  if (isComplete(deployment, status) || condition.reason === reasons.deadlineExceeded) return undefined;
+  if (isComplete(deployment, status)) return undefined;
+  // Neither turns into a timeout: one already is, the other stands for a rollout that has succeeded.
+  if (condition.reason === reasons.deadlineExceeded || condition.reason === reasons.newSetAvailable) return undefined;
   return Math.max(0, deadlineMs(deployment, condition) - nowMs) + 1000; // times in conditions are whole seconds
 }
 
@@ -112,12 +114,11 @@ function withReplicaFailure(conditions: Conditions, { current, old, nowMs }: Sta
   if (failure === undefined) return withoutCondition(conditions, 'ReplicaFailure');
   const present = findCondition(conditions, 'ReplicaFailure');
   if (present?.status === failure.status && present.reason === failure.reason) return conditions;
-  const { status, reason = '', message = '', lastTransitionTime } = failure;
+  const { status, reason = '', message = '', lastTransitionTime: sinceTime } = failure;
   const added = { type: 'ReplicaFailure', status: status === 'True' ? 'True' : 'False', reason, message } as const;
+  const lastTransitionTime = present?.status === status ? present.lastTransitionTime : sinceTime;
   return replaceCondition(conditions, added, nowMs).map((condition) =>
-    condition.type === 'ReplicaFailure'
-      ? { ...condition, lastUpdateTime: lastTransitionTime, lastTransitionTime }
-      : condition,
+    condition.type === 'ReplicaFailure' ? { ...condition, lastUpdateTime: sinceTime, lastTransitionTime } : condition,
   );
 }
 

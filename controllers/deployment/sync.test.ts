@@ -199,7 +199,68 @@ describe('planSync', () => {
       expected: ['update deployment'],
     },
   ];
-  for (const { name, owner, sets, expected } of rows) {
+  const undo = { 'deprecated.deployment.rollback.to': '0' };
+  const more: typeof rows = [
+    {
+      name: 'creates the newest set before it rolls back: the one before is counted from it',
+      owner: web({}, {}, undo),
+      sets: (owner) => [ownedSet(owner, 'old', { old: true })],
+      expected: ['create 1', 'status NewReplicaSetCreated MinimumReplicasAvailable'],
+    },
+    {
+      name: 'numbers the newest set before it rolls back',
+      owner: web({}, {}, undo),
+      sets: (owner) => [
+        ownedSet(owner, 'web-1', { revision: 1 }),
+        ownedSet(owner, 'web-2', { old: true, revision: 2 }),
+      ],
+      expected: ['patch default/web-1 annotations annotated'],
+    },
+    {
+      name: 'annotates a set that somebody gave its size already, or it would be scaled for ever',
+      owner: web(shrunk),
+      sets: (owner) => [ownedSet(owner, 'web-1', { replicas: 2 })],
+      expected: ['patch default/web-1 annotations annotated', 'status FoundNewReplicaSet MinimumReplicasAvailable'],
+    },
+    {
+      name: 'does not stay in the middle of scaling when the strategy is Recreate and two sets have pods',
+      owner: web({ ...shrunk, strategy: { type: 'Recreate' } }),
+      sets: (owner) => [
+        ownedSet(owner, 'web-2', { replicas: 1, revision: 2 }),
+        ownedSet(owner, 'web-1', { old: true, replicas: 1 }),
+      ],
+      expected: [
+        'patch default/web-2 annotations annotated',
+        'patch default/web-1 annotations annotated',
+        'status FoundNewReplicaSet MinimumReplicasAvailable',
+      ],
+    },
+    {
+      name: 'says that it was resumed, and goes on',
+      owner: web({}, { conditions: [{ type: 'Progressing', status: 'Unknown', reason: 'DeploymentPaused' }] }),
+      sets: (owner) => [ownedSet(owner, 'web-1', { available: 0 })],
+      expected: ['status MinimumReplicasUnavailable ReplicaSetUpdated'],
+    },
+    {
+      name: 'does not hide a missed deadline behind a pause',
+      owner: web(
+        { paused: true },
+        { conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] },
+      ),
+      sets: (owner) => [ownedSet(owner, 'web-1', { available: 0 })],
+      expected: ['status ProgressDeadlineExceeded MinimumReplicasUnavailable'],
+    },
+    {
+      name: 'clears history away while paused',
+      owner: web({ paused: true, revisionHistoryLimit: 0 }),
+      sets: (owner) => [
+        ownedSet(owner, 'web-2', { revision: 2 }),
+        ownedSet(owner, 'web-1', { old: true, replicas: 0 }),
+      ],
+      expected: ['delete default/web-1', 'status DeploymentPaused MinimumReplicasAvailable'],
+    },
+  ];
+  for (const { name, owner, sets, expected } of [...rows, ...more]) {
     test(name, () => expect(words(plan(owner, sets(owner)).actions)).toEqual(expected));
   }
 

@@ -22,7 +22,7 @@ import { computeRolloutStatus, hasProgressDeadline, nextProgressCheckMs } from '
 import { isOldPodRunning, sizesToRetire } from './recreate.ts';
 import { isScaledUp, nameOf, replicasOf, splitByTemplate, templateHashLabel, type AnySet } from './replica-sets.ts';
 import { planRollback, rollbackTarget } from './rollback.ts';
-import { nextNewSize, nextOldSizes, type Sizes } from './rolling.ts';
+import { desiredOf, nextNewSize, nextOldSizes, type Sizes } from './rolling.ts';
 import { isScalingEvent, planScale, type ScalePlan } from './scale.ts';
 import { computeStatus, isComplete, isSameStatus, type StatusInput } from './status.ts';
 import { templateHash } from './template-hash.ts';
@@ -45,9 +45,13 @@ export function planSync(snapshot: Snapshot): Plan {
     });
   }
   const all = sets.current === undefined ? sets.old : [...sets.old, sets.current];
-  if (rollback !== undefined) return { actions: planRollback(deployment, rollback, all), result: {} };
+  if (rollback !== undefined) return planUndo(snapshot, sets, rollback);
   if (isScalingEvent(deployment, all)) {
-    return finish(snapshot, { ...sets, status: 'counts', scale: planScale(deployment, sets.current, sets.old) });
+    const { sizes, annotateAll } = planScale(deployment, sets.current, sets.old);
+    // Where no set changes its size, what they are annotated with has to; or this would count as scaling for ever, and
+    // nothing would be rolled out again.
+    const scale = { sizes, annotateAll: annotateAll || sizes.size === 0 };
+    return finish(snapshot, { ...sets, status: 'counts', scale });
   }
   return deployment.spec.strategy?.type === 'Recreate' ? planRecreate(snapshot, sets) : planRolling(snapshot, sets);
 }
@@ -55,6 +59,19 @@ export function planSync(snapshot: Snapshot): Plan {
 interface Sets {
   readonly current: Cached<ReplicaSet> | undefined;
   readonly old: readonly Cached<ReplicaSet>[];
+}
+
+/** "The revision before" is counted from the newest one, so the newest set has to exist and carry its revision first. */
+function planUndo(snapshot: Snapshot, { current, old }: Sets, target: number): Plan {
+  const { deployment } = snapshot;
+  if (current === undefined) {
+    const isRecreate = deployment.spec.strategy?.type === 'Recreate';
+    const unsized = newReplicaSet(snapshot, old, 0);
+    const size = isRecreate ? desiredOf(deployment) : nextNewSize(deployment, unsized, [...old, unsized]);
+    return finish(snapshot, { current, created: newReplicaSet(snapshot, old, size), old, status: 'counts' });
+  }
+  const renumber = patchSet(snapshot, current, maxRevision(old) + 1, undefined);
+  return { actions: renumber.length > 0 ? renumber : planRollback(deployment, target, [...old, current]), result: {} };
 }
 
 function planRolling(snapshot: Snapshot, { current, old }: Sets): Plan {
@@ -76,7 +93,7 @@ function planRecreate(snapshot: Snapshot, { current, old }: Sets): Plan {
   const retire = sizesToRetire(old);
   if (retire.size > 0) return finish(snapshot, { current, old, status: 'rollout', scale: scaleTo(retire) });
   if (isOldPodRunning(old, hasUnfinishedPods)) return finish(snapshot, { current, old, status: 'rollout' });
-  const desired = deployment.spec.replicas ?? 1;
+  const desired = desiredOf(deployment);
   const created = current === undefined ? newReplicaSet(snapshot, old, desired) : undefined;
   const grow: Sizes =
     current === undefined || replicasOf(current) === desired ? new Map() : new Map([[nameOf(current), desired]]);

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+
+import type { ReplicaSet } from '../../pkg/api/index.ts';
+import { replicaSet } from '../../test/support/builders.ts';
+import { isOldPodRunning, sizesToRetire } from './recreate.ts';
+
+const set = (name: string, replicas: number, running = replicas): ReplicaSet =>
+  replicaSet({ name, spec: { replicas }, status: { replicas: running } });
+
+describe('sizesToRetire', () => {
+  const rows = [
+    { name: 'every old set that has a size goes to nothing', sets: [set('a', 3), set('b', 1)], expected: ['a', 'b'] },
+    { name: 'one that is at nothing stays as it is', sets: [set('a', 0, 2), set('b', 1)], expected: ['b'] },
+    { name: 'nothing old, nothing to do', sets: [], expected: [] },
+  ];
+  for (const { name, sets, expected } of rows) {
+    test(name, () => expect([...sizesToRetire(sets)]).toEqual(expected.map((retired) => [retired, 0])));
+  }
+});
+
+describe('isOldPodRunning', () => {
+  const rows = [
+    { name: 'not when no set counts a pod and none has one', sets: [set('a', 0)], unfinished: [], expected: false },
+    { name: 'while a set still counts pods', sets: [set('a', 0), set('b', 0, 1)], unfinished: [], expected: true },
+    { name: 'while a pod is going or unknown', sets: [set('a', 0), set('b', 0)], unfinished: ['b'], expected: true },
+    { name: 'not without old sets', sets: [], unfinished: ['b'], expected: false },
+  ];
+  for (const { name, sets, unfinished, expected } of rows) {
+    test(name, () => {
+      const hasUnfinishedPods = ({ metadata }: { metadata: { name: string } }): boolean =>
+        unfinished.some((known) => known === metadata.name);
+      expect(isOldPodRunning(sets, hasUnfinishedPods)).toBe(expected);
+    });
+  }
+});

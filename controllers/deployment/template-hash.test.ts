@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+
+import type { PodTemplateSpec } from '../../pkg/api/index.ts';
+import { templateHash } from './template-hash.ts';
+
+const template: PodTemplateSpec = {
+  metadata: { labels: { app: 'web', tier: 'front' } },
+  spec: { containers: [{ name: 'app', image: 'example:1', ports: [{ containerPort: 80 }] }], restartPolicy: 'Always' },
+};
+
+describe('templateHash', () => {
+  // These stand in clusters, as names and selectors: a change here makes every Deployment roll out once more where a
+  // ReplicaSet is not found by its template.
+  const fixed = [
+    { name: 'a template', collisionCount: undefined, expected: 'fccmbdlkkb' },
+    { name: 'the same after a collision', collisionCount: 1, expected: 'dcmghdcbmg' },
+  ];
+  for (const { name, collisionCount, expected } of fixed) {
+    test(`${name} has the hash it has always had`, () => expect(templateHash(template, collisionCount)).toBe(expected));
+  }
+
+  test('the order of fields is no part of it', () => {
+    const reordered: PodTemplateSpec = {
+      spec: {
+        restartPolicy: 'Always',
+        containers: [{ ports: [{ containerPort: 80 }], image: 'example:1', name: 'app' }],
+      },
+      metadata: { labels: { tier: 'front', app: 'web' } },
+    };
+    expect(templateHash(reordered, undefined)).toBe(templateHash(template, undefined));
+  });
+
+  test('neither are fields that are absent', () => {
+    const sparse = { ...template, metadata: { ...template.metadata, annotations: undefined, creationTimestamp: null } };
+    expect(templateHash(sparse as unknown as PodTemplateSpec, undefined)).toBe(templateHash(template, undefined));
+  });
+
+  const changed: { name: string; spec: PodTemplateSpec }[] = [
+    { name: 'a label', spec: { ...template, metadata: { labels: { app: 'web', tier: 'back' } } } },
+    { name: 'an annotation', spec: { ...template, metadata: { ...template.metadata, annotations: { a: 'b' } } } },
+    { name: 'an image', spec: { ...template, spec: { containers: [{ name: 'app', image: 'example:2' }] } } },
+  ];
+  for (const { name, spec } of changed) {
+    test(`another hash for ${name}`, () =>
+      expect(templateHash(spec, undefined)).not.toBe(templateHash(template, undefined)));
+  }
+
+  test('the order of containers matters', () => {
+    const [a, b] = [{ name: 'a' }, { name: 'b' }];
+    expect(templateHash({ spec: { containers: [a, b] } }, undefined)).not.toBe(
+      templateHash({ spec: { containers: [b, a] } }, undefined),
+    );
+  });
+
+  test('it is a label value that spells no word', () => {
+    for (let count = 0; count < 200; count++) expect(templateHash(template, count)).toMatch(/^[b-df-hj-m]{1,10}$/);
+  });
+});
