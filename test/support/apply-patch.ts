@@ -18,12 +18,17 @@ export function applyPatch(object: object, patch: Patch): object {
   }
 }
 
+const fromList = /^\$deleteFromPrimitiveList\//;
+
 type MergeList = (field: string, list: readonly unknown[], given: readonly unknown[]) => readonly unknown[];
 
 function mergeObject(target: Fields, patch: Fields, mergeList: MergeList): Fields {
   for (const [field, value] of Object.entries(patch)) {
-    if (field.startsWith('$')) continue; // directives: acted upon by the list that holds them
-    const existing = target[field];
+    const existing = target[field.replace(fromList, '')];
+    if (fromList.test(field) && Array.isArray(value) && Array.isArray(existing)) {
+      target[field.replace(fromList, '')] = existing.filter((item) => !value.includes(item));
+    }
+    if (field.startsWith('$')) continue; // other directives: acted upon by the list that holds them
     if (value === null) delete target[field];
     else if (Array.isArray(value)) target[field] = mergeList(field, Array.isArray(existing) ? existing : [], value);
     else if (isFields(value)) target[field] = mergeObject(isFields(existing) ? existing : {}, value, mergeList);
