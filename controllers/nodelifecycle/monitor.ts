@@ -12,7 +12,7 @@ import { planEvictionStep, withEvictionTaint, withoutEvictionTaints, type Evicti
 import type { OwnWrites } from './own-writes.ts';
 import { countsForZone, planDisruption, zoneOf, type ZoneOptions, type ZoneState } from './zones.ts';
 
-const leaseNamespace = 'kube-node-lease';
+export const leaseNamespace = 'kube-node-lease';
 /** Writes that one pass may have under way: most of their time is the server's. */
 const writesAtOnce = 8;
 
@@ -80,7 +80,7 @@ export class Monitor {
       looks.push(look);
       if (isSilent) silent.push(look);
     });
-    await this.#each(silent, (look) => this.#writeSilence(look, signal));
+    await this.#each(silent, signal, (look) => this.#writeSilence(look, signal));
     this.#noteZones(looks);
     const isAllDark = this.#judgeZones(looks);
     await this.#stepEvictions(looks, isAllDark, signal);
@@ -217,7 +217,7 @@ export class Monitor {
       else this.#evictions.remove(node.metadata.name);
       if (step !== 'none' && step !== 'queue') writes.push({ look, step });
     }
-    await this.#each(writes, async ({ look, step }) => {
+    await this.#each(writes, signal, async ({ look, step }) => {
       const taints = (node: Cached<Node>) =>
         step === 'exchange' ? withEvictionTaint(node, this.#options.clock.now()) : withoutEvictionTaints(node);
       await this.#changeTaints(look.node, taints, signal);
@@ -268,11 +268,12 @@ export class Monitor {
   }
 
   /** Nodes are independent of each other: what fails for one is logged, and tried again in the next pass. */
-  async #each<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+  async #each<T>(items: readonly T[], signal: AbortSignal, task: (item: T) => Promise<void>): Promise<void> {
     await runBounded(writesAtOnce, items, async (item) => {
       try {
         await task(item);
       } catch (error) {
+        if (signal.aborted) return;
         this.#options.logger.error({ err: error }, 'could not update a node, trying again in the next pass');
       }
     });

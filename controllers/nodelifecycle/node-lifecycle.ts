@@ -12,7 +12,7 @@ import { changeNode, markPodNotReady } from './apply.ts';
 import type { HealthOptions } from './health.ts';
 import { planLabels } from './labels.ts';
 import { defineNodeMetrics } from './metrics.ts';
-import { Monitor } from './monitor.ts';
+import { leaseNamespace, Monitor } from './monitor.ts';
 import { planConditionTaints } from './node-taints.ts';
 import { OwnWrites } from './own-writes.ts';
 import type { ZoneOptions } from './zones.ts';
@@ -38,7 +38,7 @@ export function createNodeLifecycleController(context: ControllerContext, option
   const podQueue = context.queueFor('node_lifecycle_controller_pods');
   const nodes = context.informers.informerFor(Nodes);
   const pods = context.informers.informerFor(Pods);
-  const leases = context.informers.informerFor(Leases);
+  const leases = context.informers.informerFor(Leases, { fieldSelector: `metadata.namespace=${leaseNamespace}` });
   const ownWrites = new OwnWrites();
 
   const tellOfNode = ({ metadata }: NodeSubject, reason: string, text: string): void => {

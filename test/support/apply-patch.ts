@@ -44,7 +44,6 @@ const mergeKeys: Readonly<Record<string, string>> = {
   env: 'name',
   initContainers: 'name',
   ownerReferences: 'uid',
-  taints: 'key',
   volumes: 'name',
 };
 
