@@ -17,12 +17,20 @@ const launcher = join(directory, 'kube-controller-manager.mjs');
 const executable = join(directory, 'kube-controller-manager');
 
 /**
+ * V8 trades memory for time freely: its space for new objects grows to 32 MB, and its heap to several times what is in
+ * use. A controller manager spends one part in twenty of its time on collecting, so here the trade goes the other way.
+ */
+const heapFlags = ['--semi-space-growth-factor=1', '--heap-growing-percent=40'];
+
+/**
  * Keeps compiled code beside the bundle from the first run on: the next starts take a third less time and a fifth less
  * memory. Node can do so only for modules that are loaded after it was asked to, hence the file of its own. Not in the
  * directory for temporary files, which is Node's default: others may write there.
  */
 const launcherSource = `import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+for (const flag of ${JSON.stringify(heapFlags)}) setFlagsFromString(flag);
 enableCompileCache(join(import.meta.dirname, 'compile-cache'));
 await import('./program.mjs');
 `;
@@ -51,6 +59,22 @@ const oneLanguage: Plugin = {
   },
 };
 
+/**
+ * client-node brings an HTTP client, a third of the bundle, which only its own request path uses. We take nothing but
+ * its reading of kubeconfigs, so here it gets one that says so should it ever be asked.
+ */
+const ownTransportOnly: Plugin = {
+  name: 'own-transport-only',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'left-out' }));
+    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
+      contents: ['Agent', 'ProxyAgent', 'fetch']
+        .map((name) => `export function ${name}() { throw new Error('undici is not part of the bundle'); }`)
+        .join('\n'),
+    }));
+  },
+};
+
 async function writeBundle(): Promise<void> {
   await build({
     absWorkingDir: root,
@@ -64,7 +88,7 @@ async function writeBundle(): Promise<void> {
     format: 'esm',
     target: 'node24',
     legalComments: 'linked',
-    plugins: [withoutSideEffects, oneLanguage],
+    plugins: [withoutSideEffects, oneLanguage, ownTransportOnly],
     // Packages in the older module format ask for Node's own modules through `require`.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
@@ -83,6 +107,7 @@ function writeExecutable(): void {
       output: executable,
       disableExperimentalSEAWarning: true,
       useCodeCache: true,
+      execArgv: heapFlags,
     }),
   );
   execFileSync(process.execPath, ['--build-sea', configuration], { stdio: ['ignore', 'ignore', 'inherit'] });
