@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  CoreEvents,
+  Pods,
+  ReplicaSets,
+  ReplicationControllers,
+  type CoreEvent,
+  type KubeObject,
+  type Pod,
+  type ReplicaSet,
+  type UntypedObject,
+} from '../../pkg/api/index.ts';
+import { type Client, ClientBuilder, loadKubeconfig } from '../../pkg/client/index.ts';
+import { type HollowNodes, podSettingNames, startHollowNodes } from '../../pkg/hollow/index.ts';
+import { systemClock } from '../../pkg/time/index.ts';
+import { compareStates, type State } from '../support/compare-state.ts';
+import { eventually } from '../support/eventually.ts';
+import { silentLogger } from '../support/loggers.ts';
+import { startManager } from '../support/manager.ts';
+import { runReplicaSetScenarios } from '../support/replicaset-scenarios.ts';
+import { runWith, type Scenario } from '../support/side-by-side.ts';
+import { WorkloadUser } from '../support/workload-user.ts';
+import { createNamespace, useCluster } from './use-cluster.ts';
+
+const cluster = useCluster();
+const stop = new AbortController();
+let clients: ClientBuilder;
+let client: Client;
+let hollow: HollowNodes;
+let ours: State;
+let go: State;
+
+const scenario: Scenario = {
+  controllers: ['replicaset-controller', 'replicationcontroller-controller'],
+  kinds: [ReplicaSets, ReplicationControllers, Pods, CoreEvents],
+  flags: ['--kube-api-qps=500', '--kube-api-burst=500'],
+  run: ({ client, namespace }, signal) => runReplicaSetScenarios(new WorkloadUser(client, namespace, signal)),
+};
+
+beforeAll(async () => {
+  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
+  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'replicaset-suite' });
+  client = clients.clientFor('test');
+  const nodes = { clock: systemClock, logger: silentLogger, nodes: 3, podStopDelayMs: 0 };
+  hollow = await startHollowNodes({ ...nodes, client: clients.clientFor('hollow-nodes') }, stop.signal);
+  ours = await runWith('ours', cluster(), scenario, stop.signal);
+  go = await runWith('go', cluster(), scenario, stop.signal);
+});
+
+afterAll(async () => {
+  stop.abort();
+  await hollow?.stopped;
+  clients?.close();
+});
+
+function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {
+  const dumped = ours.objects.filter((known) => known.kind === kind);
+  return dumped.map(({ object }) => object as T & UntypedObject); // they were listed by kind
+}
+
+function setNamed(name: string): ReplicaSet {
+  const found = [...objectsOf<ReplicaSet>('ReplicaSet'), ...objectsOf<ReplicaSet>('ReplicationController')].find(
+    ({ metadata }) => metadata.name === name,
+  );
+  if (found === undefined) throw new Error(`there is no set ${name}`);
+  return found;
+}
+
+const podsLabelled = (app: string): Pod[] =>
+  objectsOf<Pod>('Pod').filter(({ metadata }) => metadata.labels?.['app'] === app);
+
+const eventsOf = (name: string): CoreEvent[] =>
+  objectsOf<CoreEvent>('Event').filter(({ involvedObject }) => involvedObject.name === name);
+
+test('end in the same state with both controller managers', () => {
+  expect(compareStates(ours, go, { names: ['ours', 'go'] })).toEqual([]);
+});
+
+describe('a ReplicaSet or ReplicationController', () => {
+  const rows = [
+    { name: 'scaled', does: 'has as many pods as were asked for last', replicas: 2 },
+    { name: 'without-pods', does: 'may have none', replicas: 0 },
+    { name: 'replaces-deleted', does: 'replaces a pod that was deleted', replicas: 2 },
+    { name: 'replaces-failed', does: 'replaces a pod that failed, and leaves it where it is', replicas: 2, pods: 3 },
+    { name: 'adopts-orphans', does: 'adopts what it selects, but nothing finished', replicas: 3, pods: 4 },
+    { name: 'adopts-later', does: 'deletes one too many, whoever made it', replicas: 2 },
+    { name: 'releases-relabelled', does: 'lets go of what it does not select any more', replicas: 2 },
+    { name: 'leaves-others-alone', does: "counts nobody else's pods", replicas: 1, pods: 2 },
+    { name: 'unready-goes-first', does: 'deletes what is not ready first', replicas: 2 },
+    { name: 'cheapest-goes-first', does: 'keeps what costs most to delete', replicas: 1 },
+    { name: 'min-ready-seconds', does: 'waits until pods have been ready for long enough', replicas: 2 },
+    { name: 'never-ready', does: 'counts pods that are not ready', replicas: 2, ready: 0 },
+    { name: 'refused', does: 'says that its pods are refused', replicas: 0, conditions: ['FailedCreate'] },
+    { name: 'refused-at-first', does: 'tries again until they are not', replicas: 2 },
+    { name: 'being-deleted', does: 'replaces nothing once it is being deleted', replicas: 1 },
+    { name: 'controller-scaled', does: 'works under the old name too', replicas: 1 },
+    { name: 'controller-refused', does: 'says so under the old name too', replicas: 0, conditions: ['FailedCreate'] },
+  ];
+  for (const { name, does, replicas, pods = replicas, ready = replicas, conditions = [] } of rows) {
+    test(`${does}: ${name}`, () => {
+      const { metadata, status } = setNamed(name);
+      expect(podsLabelled(name)).toHaveLength(pods);
+      expect(status?.conditions?.map(({ reason }) => reason) ?? []).toEqual(conditions);
+      expect([status?.replicas, status?.readyReplicas ?? 0, status?.availableReplicas ?? 0]).toEqual([
+        replicas,
+        ready,
+        ready,
+      ]);
+      expect(status?.observedGeneration).toBe(metadata.generation);
+    });
+  }
+
+  test('says how many of its pods are labelled like the template', () => {
+    expect(setNamed('adopts-orphans').status).toMatchObject({ replicas: 3, fullyLabeledReplicas: 2 });
+  });
+
+  test('shares a selector with another and still keeps its own pods only', () => {
+    for (const name of ['overlapping-a', 'overlapping-b']) expect(setNamed(name).status?.replicas).toBe(2);
+    expect(podsLabelled('overlapping')).toHaveLength(4);
+  });
+
+  test('keeps the pod that costs most to delete', () => {
+    const cost = 'controller.kubernetes.io/pod-deletion-cost';
+    expect(podsLabelled('cheapest-goes-first').map(({ metadata }) => metadata.annotations?.[cost])).toEqual(['30']);
+  });
+
+  test('tries one pod at a time while all are refused', () => {
+    const attempts = eventsOf('refused').reduce((sum, { count = 1 }) => sum + count, 0);
+    expect(attempts).toBeLessThan(20); // of a hundred that it should create, again and again
+  });
+
+  test('tells of every pod it creates and deletes', () => {
+    const told = eventsOf('scaled').map(({ reason }) => reason);
+    expect(told.filter((reason) => reason === 'SuccessfulCreate')).toHaveLength(6);
+    expect(told.filter((reason) => reason === 'SuccessfulDelete')).toHaveLength(4);
+  });
+});
+
+describe('our controller', () => {
+  const flags = ['--controllers=replicaset-controller', '--leader-elect=false', '--use-service-account-credentials'];
+
+  test('counts pods on their way out, and measures whom it chose', async ({ signal }) => {
+    await using manager = await startManager(cluster(), flags);
+    const user = new WorkloadUser(client, await createNamespace(cluster()), signal);
+    await user.replicaSet('web', { replicas: 3, annotations: { [podSettingNames.stopAfter]: '2s' } });
+    await user.untilAvailable(ReplicaSets, 'web', 3);
+    await user.scale(ReplicaSets, 'web', 1);
+    await user.until(ReplicaSets, 'web', ({ status }) => status?.replicas === 1 && status.terminatingReplicas === 2);
+    await user.until(ReplicaSets, 'web', ({ status }) => status?.replicas === 1 && status.terminatingReplicas === 0);
+    const { body } = await manager.get('/metrics');
+    expect(body).toContain('replicaset_controller_sorting_deletion_age_ratio_count 2');
+    expect(body).toMatch(/replicaset_controller_stale_sync_skips_total\{group="",resource="pods"\} \d+/);
+  });
+
+  test('neither loses nor doubles a pod when it crashes in the middle of creating them', async ({ signal }) => {
+    const user = new WorkloadUser(client, await createNamespace(cluster()), signal);
+    const wanted = 120;
+    for (let crash = 0; crash < 2; crash++) {
+      await using manager = await startManager(cluster(), flags);
+      if (crash === 0) await user.replicaSet('many', { replicas: wanted });
+      await eventually(async () => (await user.pods('many')).length > crash * 40, signal);
+      await manager.kill();
+    }
+    await using _manager = await startManager(cluster(), flags);
+    const settled = await user.untilAvailable(ReplicaSets, 'many', wanted);
+    expect(await user.pods('many')).toHaveLength(wanted);
+    expect(settled.metadata.generation).toBe(1);
+    const { items } = await client.listAll(CoreEvents, { namespace: user.namespace }, signal);
+    expect(items.filter(({ reason }) => reason === 'SuccessfulDelete')).toEqual([]);
+  });
+});
