@@ -4,11 +4,16 @@ COPY package.json package-lock.json .npmrc ./
 COPY scripts/setup.mjs scripts/
 RUN npm run setup
 COPY . .
-RUN npm run build:binary
-# The executable, the shared libraries it is linked to, and nothing else: no shell, no package manager.
-RUN mkdir -p /rootfs/tmp /rootfs/usr/local/bin && chmod 1777 /rootfs/tmp \
- && ldd dist/kube-controller-manager | grep -o '/[^ ]*' | xargs -I{} cp --parents -L {} /rootfs \
- && cp dist/kube-controller-manager /rootfs/usr/local/bin/
+RUN npm run build
+# Node, the bundle with its compiled code, the shared libraries they need, and nothing else: no shell, no package
+# manager. A first run leaves the compiled code beside the bundle, since the root file system is read-only later.
+RUN mkdir -p /usr/local/lib/kube-controller-manager /rootfs/tmp && chmod 1777 /rootfs/tmp \
+ && cp -r dist/*.mjs /usr/local/lib/kube-controller-manager/ \
+ && ln -s /usr/local/lib/kube-controller-manager/kube-controller-manager.mjs /usr/local/bin/kube-controller-manager \
+ && kube-controller-manager --version \
+ && ldd /usr/local/bin/node | grep -o '/[^ ]*' | xargs -I{} cp --parents -L {} /rootfs \
+ && cp --parents -r /usr/local/bin/node /usr/local/lib/kube-controller-manager /rootfs \
+ && cp --parents -P /usr/local/bin/kube-controller-manager /rootfs
 
 FROM scratch
 COPY --from=build /rootfs /

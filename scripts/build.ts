@@ -27,7 +27,8 @@ const heapFlags = ['--semi-space-growth-factor=1', '--heap-growing-percent=40'];
  * memory. Node can do so only for modules that are loaded after it was asked to, hence the file of its own. Not in the
  * directory for temporary files, which is Node's default: others may write there.
  */
-const launcherSource = `import { enableCompileCache } from 'node:module';
+const launcherSource = `#!/usr/local/bin/node
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 for (const flag of ${JSON.stringify(heapFlags)}) setFlagsFromString(flag);
@@ -93,7 +94,7 @@ async function writeBundle(): Promise<void> {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
   report(bundle);
-  writeFileSync(launcher, launcherSource);
+  writeFileSync(launcher, launcherSource, { mode: 0o755 });
   report(launcher);
 }
 
@@ -107,7 +108,6 @@ function writeExecutable(): void {
       output: executable,
       disableExperimentalSEAWarning: true,
       useCodeCache: true,
-      execArgv: heapFlags,
     }),
   );
   execFileSync(process.execPath, ['--build-sea', configuration], { stdio: ['ignore', 'ignore', 'inherit'] });
