@@ -1,4 +1,5 @@
 import type { ControllerDescriptor } from '../pkg/controller/index.ts';
+import { cronJob } from './cronjob/index.ts';
 import { deployment } from './deployment/index.ts';
 import { garbageCollector } from './garbagecollector/index.ts';
 import { job } from './job/index.ts';
@@ -23,6 +24,7 @@ export const controllers: readonly ControllerDescriptor[] = register([
   replicationController,
   deployment,
   job,
+  cronJob,
   ttlAfterFinished,
   nodeLifecycle,
   taintEviction,

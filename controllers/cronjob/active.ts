@@ -1,0 +1,55 @@
+import { parseTime, type Cached, type CronJobStatus, type Job, type ObjectReference } from '../../pkg/api/index.ts';
+import type { NewEvent } from '../../pkg/events/index.ts';
+import { endOf } from './jobs.ts';
+
+export interface Review {
+  /** Without the Jobs that have ended, and with the end of the last one that was a success. */
+  readonly status: Cached<CronJobStatus>;
+  readonly events: readonly NewEvent[];
+  /** Listed as active, but not among the Jobs that are known. */
+  readonly unseen: readonly Cached<ObjectReference>[];
+}
+
+/** Holds the list of active Jobs against the Jobs that there are. */
+export function reviewActive(status: Cached<CronJobStatus>, jobs: readonly Cached<Job>[]): Review {
+  const events: NewEvent[] = [];
+  const ended = new Set<string>();
+  let { lastSuccessfulTime } = status;
+  for (const job of jobs) {
+    const { uid, name } = job.metadata;
+    const end = endOf(job);
+    if (end === undefined) continue;
+    if (isActive(status, uid)) {
+      ended.add(uid);
+      const message = `Saw completed job: ${name}, condition: ${end}`;
+      events.push({ type: 'Normal', reason: 'SawCompletedJob', message });
+    }
+    if (end === 'Complete') lastSuccessfulTime = later(lastSuccessfulTime, job.status?.completionTime);
+  }
+  const known = new Set(jobs.map(({ metadata }) => metadata.uid));
+  const reviewed = withoutActive(status, ended);
+  return {
+    status: lastSuccessfulTime === undefined ? reviewed : { ...reviewed, lastSuccessfulTime },
+    events,
+    unseen: (reviewed.active ?? []).filter(({ uid }) => !known.has(uid ?? '')),
+  };
+}
+
+/** Jobs under way that the CronJob does not know: someone made them, or we crashed before we could write them down. */
+export function selectUnexpected(status: Cached<CronJobStatus>, jobs: readonly Cached<Job>[]): readonly Cached<Job>[] {
+  return jobs.filter((job) => endOf(job) === undefined && !isActive(status, job.metadata.uid));
+}
+
+export function isActive({ active }: Cached<CronJobStatus>, uid: string): boolean {
+  return active?.some((reference) => reference.uid === uid) ?? false;
+}
+
+export function withoutActive(status: Cached<CronJobStatus>, uids: ReadonlySet<string>): Cached<CronJobStatus> {
+  if (uids.size === 0 || status.active === undefined) return status;
+  return { ...status, active: status.active.filter(({ uid }) => !uids.has(uid ?? '')) };
+}
+
+function later(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return parseTime(b) > parseTime(a) ? b : a;
+}

@@ -1,0 +1,135 @@
+import {
+  CronJobs,
+  isControlledBy,
+  isEqualJson,
+  Jobs,
+  keyOf,
+  metadataOf,
+  objectKey,
+  parseTime,
+  type Cached,
+  type CronJob,
+  type CronJobStatus,
+  type Job,
+  type MetadataOnly,
+  type ObjectReference,
+  type Unsaved,
+} from '../../pkg/api/index.ts';
+import {
+  isAlreadyExists,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  serverMessage,
+  type Client,
+} from '../../pkg/client/index.ts';
+import type { PendingWrites } from '../../pkg/controller/index.ts';
+import type { EventRecorder } from '../../pkg/events/index.ts';
+import type { Histogram } from '../../pkg/metrics/index.ts';
+import { jobFromTemplate } from './jobs.ts';
+import type { TimeZone } from './time-zone.ts';
+
+/** Creates and deletes Jobs for CronJobs and writes their status: the only writes of this controller. */
+export interface JobControl {
+  readonly client: Client;
+  readonly recorder: EventRecorder;
+  readonly pendingJobs: PendingWrites<Job>;
+  readonly pendingStatus: PendingWrites<CronJob>;
+  /** Seconds between the time a Job was scheduled for and its creation. */
+  readonly creationSkew: Histogram;
+}
+
+/**
+ * Deletes a Job, and no other that may have taken its name since. False if that failed; what is gone already counts as
+ * deleted.
+ */
+export async function deleteJob(
+  { client, recorder, pendingJobs }: JobControl,
+  cronJob: Cached<CronJob>,
+  { namespace, name = '', uid = '' }: Pick<Cached<ObjectReference>, 'namespace' | 'name' | 'uid'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const key = objectKey(namespace, name);
+  try {
+    await client.delete(Jobs, key, { propagationPolicy: 'Background', preconditions: { uid } }, signal);
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return true; // a conflict: the name is another Job's by now
+    if (signal.aborted) throw error;
+    const message = `Deleted job: ${serverMessage(error)}`;
+    recorder.event(CronJobs, cronJob, { type: 'Warning', reason: 'FailedDelete', message });
+    return false;
+  }
+  pendingJobs.deleted(keyOf(cronJob), key, uid);
+  recorder.event(CronJobs, cronJob, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted job ${name}` });
+  return true;
+}
+
+/** Creates the Job of one run. Undefined if its name is taken by a Job that is not ours. */
+export async function createJob(
+  { client, recorder, pendingJobs, creationSkew }: JobControl,
+  cronJob: Cached<CronJob>,
+  { scheduledMs, zone }: { readonly scheduledMs: number; readonly zone: TimeZone },
+  signal: AbortSignal,
+): Promise<MetadataOnly | undefined> {
+  const job = jobFromTemplate(cronJob, scheduledMs, zone);
+  try {
+    const created = await client.create(metadataOf(Jobs), job, signal);
+    pendingJobs.wrote(keyOf(cronJob), created.metadata.resourceVersion);
+    creationSkew.observe((parseTime(created.metadata.creationTimestamp) - scheduledMs) / 1000);
+    const message = `Created job ${created.metadata.name}`;
+    recorder.event(CronJobs, cronJob, { type: 'Normal', reason: 'SuccessfulCreate', message });
+    return created;
+  } catch (error) {
+    if (isAlreadyExists(error)) {
+      const existing = await client.get(metadataOf(Jobs), keyOf(job), signal);
+      return isControlledBy(existing, cronJob) ? existing : undefined;
+    }
+    if (!signal.aborted && !isNamespaceTerminating(error)) {
+      const message = `Error creating job: ${serverMessage(error)}`;
+      recorder.event(CronJobs, cronJob, { type: 'Warning', reason: 'FailedCreate', message });
+    }
+    throw error;
+  }
+}
+
+/** Whether the server has no such Job. Caches may be behind: on their word alone no Job counts as lost. */
+export async function isJobGone(
+  { client }: JobControl,
+  { namespace, name = '', uid }: Cached<ObjectReference>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const live = await client.get(metadataOf(Jobs), objectKey(namespace, name), signal);
+    return live.metadata.uid !== uid;
+  } catch (error) {
+    if (isNotFound(error)) return true;
+    throw error;
+  }
+}
+
+/** Writes the status if it is another than the CronJob shows; when only the rest has changed meanwhile, on top of that. */
+export async function applyStatus(
+  { client, pendingStatus }: JobControl,
+  cronJob: Cached<CronJob>,
+  status: Cached<CronJobStatus>,
+  signal: AbortSignal,
+): Promise<void> {
+  const isCurrent = (known: Cached<CronJobStatus> | undefined): boolean =>
+    isEqualJson(known ?? {}, status, { emptyIsAbsent: true });
+  if (isCurrent(cronJob.status)) return;
+  const write = async (base: Cached<CronJob>): Promise<void> => {
+    const updated = { ...base, status } as Unsaved<CronJob>;
+    const { metadata } = await client.updateStatus(metadataOf(CronJobs), updated, signal);
+    pendingStatus.wrote(keyOf(cronJob), metadata.resourceVersion);
+  };
+  try {
+    await write(cronJob);
+  } catch (error) {
+    if (isNotFound(error)) return;
+    if (!isConflict(error)) throw error;
+    const live = await client.get(CronJobs, keyOf(cronJob), signal);
+    const isSame = live.metadata.uid === cronJob.metadata.uid && isEqualJson(live.status, cronJob.status);
+    if (!isSame) throw error; // decided on an old state: once more, with what the cache will show by then
+    await write(live);
+  }
+}
