@@ -19,10 +19,12 @@ class World {
   readonly server = new RecordingClient();
   readonly clock = new FakeClock();
   readonly events: string[] = [];
-  readonly #exitCodes: readonly number[];
+  /** `undefined`: runs until it is deleted. */
+  readonly #exitCodes: readonly (number | undefined)[];
+  readonly #turns = new Map<string, number>();
   readonly #ends = new Map<string, 'Succeeded' | 'Failed'>();
 
-  constructor(spec: Partial<JobSpec>, exitCodes: readonly number[]) {
+  constructor(spec: Partial<JobSpec>, exitCodes: readonly (number | undefined)[]) {
     this.server.seed(Jobs, job({ spec, metadata: { resourceVersion: undefined as unknown as string } }));
     this.#exitCodes = exitCodes;
   }
@@ -39,21 +41,25 @@ class World {
     return { succeeded: count('Succeeded'), failed: count('Failed') };
   }
 
-  /** Ends every running pod with the next exit code, and deletes each second one right away. */
+  /** Ends pods with the exit code of their turn, and deletes each second one right away; stops those that are deleted. */
   async runPods(): Promise<void> {
     for (const pod of this.server.stored(Pods)) {
-      if (this.#ends.has(pod.metadata.uid)) continue;
-      const exitCode = this.#exitCodes[this.#ends.size] ?? 0;
+      const { uid, deletionTimestamp } = pod.metadata;
+      if (!this.#turns.has(uid)) this.#turns.set(uid, this.#turns.size);
+      const turn = this.#turns.get(uid) ?? 0;
+      const exitCode = turn < this.#exitCodes.length ? this.#exitCodes[turn] : 0;
+      if (exitCode === undefined && deletionTimestamp !== undefined) await this.#end(pod, 'Failed');
+      if (exitCode === undefined || this.#ends.has(uid)) continue;
       const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
-      this.#ends.set(pod.metadata.uid, phase);
-      await this.server.patch(
-        Pods,
-        keyOf(pod),
-        { type: 'merge', body: { status: { phase } }, subresource: 'status' },
-        signal,
-      );
-      if (this.#ends.size % 2 === 0) await this.server.delete(Pods, keyOf(pod), {}, signal);
+      this.#ends.set(uid, phase);
+      await this.#end(pod, phase);
+      if (turn % 2 === 1) await this.server.delete(Pods, keyOf(pod), {}, signal);
     }
+  }
+
+  async #end(pod: Pod, phase: 'Succeeded' | 'Failed'): Promise<void> {
+    const patch = { type: 'merge', body: { status: { phase } }, subresource: 'status' } as const;
+    await this.server.patch(Pods, keyOf(pod), patch, signal);
   }
 
   /** One sync by a process that dies at the given write, before or after it took effect. */
@@ -115,7 +121,7 @@ class World {
 const shapes: {
   name: string;
   spec: Partial<JobSpec>;
-  exitCodes: number[];
+  exitCodes: (number | undefined)[];
   ends: { succeeded: number; failed: number };
 }[] = [
   {
@@ -141,6 +147,17 @@ const shapes: {
     spec: { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1, backoffLimit: 99 },
     exitCodes: [0, 1, 1],
     ends: { succeeded: 1, failed: 2 },
+  },
+  {
+    name: 'indexed that succeeds early',
+    spec: {
+      completionMode: 'Indexed',
+      completions: 3,
+      parallelism: 3,
+      successPolicy: { rules: [{ succeededIndexes: '0' }] },
+    },
+    exitCodes: [0, undefined, undefined, undefined, undefined],
+    ends: { succeeded: 1, failed: 0 },
   },
 ];
 

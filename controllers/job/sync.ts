@@ -1,11 +1,11 @@
-import { Jobs, keyOf, type Cached, type Job, type JobStatus } from '../../pkg/api/index.ts';
+import { copyOf, Jobs, keyOf, type Cached, type Job, type JobStatus } from '../../pkg/api/index.ts';
 import type { EventRecorder, NewEvent } from '../../pkg/events/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyPods, releasePods, writeStatus, type ApplyDeps } from './apply.ts';
 import { assess, type Assessment, type Snapshot } from './assess.ts';
 import { continueStreak, type FailureStreak } from './backoff.ts';
 import { computeFinished } from './completion.ts';
-import type { Ending } from './conditions.ts';
+import { announcedEnding, withAnnouncement, type Ending } from './conditions.ts';
 import { computeProgress, type Progress, type ProgressOptions } from './progress.ts';
 import { planPods, type PodsPlan } from './scaling.ts';
 import { countReleased, isStatusCurrent, planTracking, trackedUids, type TrackingPlan } from './tracking.ts';
@@ -25,10 +25,12 @@ const shortestWaitMs = 1000;
  */
 export async function syncJob(snapshot: Snapshot, deps: SyncDeps, signal: AbortSignal): Promise<number | undefined> {
   const startMs = deps.clock.monotonic();
-  const assessment = assess(snapshot);
+  let assessment = assess(snapshot);
   const plan = planPods(assessment);
   let result: 'success' | 'error' = 'error';
   try {
+    const job = await announceEarlySuccess(assessment, deps, signal);
+    assessment = { ...assessment, job };
     const outcome = await applyPods(plan, assessment, deps, signal);
     await applyProgress(assessment, computeProgress(assessment, plan, outcome, deps), deps, signal);
     if (outcome.error !== undefined) throw outcome.error;
@@ -45,6 +47,21 @@ function againInMs({ ending, deadlineInMs }: Assessment, plan: PodsPlan): number
     ...(plan.kind === 'wait' ? [Math.max(shortestWaitMs, plan.ms)] : []),
   ];
   return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+/**
+ * A Job that succeeds while pods still run deletes them. That must be on record before the first of them goes: to a
+ * sync that starts after a crash in between, they would look like failures.
+ */
+async function announceEarlySuccess(
+  { job, ending, activePods, startTime, nowMs }: Assessment,
+  deps: SyncDeps,
+  signal: AbortSignal,
+): Promise<Cached<Job>> {
+  if (ending?.outcome !== 'succeeded' || activePods.length === 0 || announcedEnding(job) !== undefined) return job;
+  const { status } = copyOf<Job>(job);
+  const conditions = [...withAnnouncement(status?.conditions ?? [], ending, nowMs)];
+  return writeStatus(job, { ...status, startTime, conditions }, deps, signal);
 }
 
 async function applyProgress(

@@ -1,5 +1,5 @@
 import { isEqualJson, type Cached, type Job, type JobStatus, type Pod } from '../../pkg/api/index.ts';
-import { withAnnouncement } from './conditions.ts';
+import { announcedEnding, withAnnouncement } from './conditions.ts';
 import { countIndexes, formatIndexList } from './index-list.ts';
 import { completionIndexOf, hasFailed, hasSucceeded, isCountable, isTracked } from './job-pods.ts';
 import { isIndexed } from './job-spec.ts';
@@ -130,9 +130,15 @@ function mayRelease(pod: Cached<Pod>, { job, indexes }: Assessment, { ending }: 
   return index === undefined || indexes?.toReplace.get(index)?.metadata.uid !== pod.metadata.uid;
 }
 
-/** When a Job fails, every pod that has not ended has failed with it. */
+/**
+ * When a Job fails, every pod that has not ended has failed with it. When it has succeeded, the pods that it deleted
+ * since have not failed, although they look like it.
+ */
 function isCountedAsFailed(pod: Cached<Pod>, job: Cached<Job>, { ending }: Progress): boolean {
-  return isCountable(pod, job) && (hasFailed(pod, job) || ending?.outcome === 'failed');
+  if (!isCountable(pod, job)) return false;
+  if (ending?.outcome === 'failed') return true;
+  const isDeletedByUs = pod.metadata.deletionTimestamp !== undefined && announcedEnding(job)?.outcome === 'succeeded';
+  return hasFailed(pod, job) && !isDeletedByUs;
 }
 
 /** Whether writing `status` would change what the Job shows. */
