@@ -12,7 +12,7 @@ interface Pair {
 const rsa: Pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = (namedCurve: string): Pair => generateKeyPairSync('ec', { namedCurve });
 const pem = ({ privateKey }: Pair, type: 'pkcs1' | 'pkcs8' | 'sec1'): string =>
-  privateKey.export({ type: type as 'pkcs8', format: 'pem' }) as string;
+  privateKey.export({ type: type as 'pkcs8', format: 'pem' });
 
 const p256 = ec('prime256v1');
 const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';

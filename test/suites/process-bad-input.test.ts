@@ -127,6 +127,30 @@ const rows: readonly Row[] = [
     message: /does not accept the credentials/,
   },
   {
+    name: 'a controller option that makes no sense',
+    flags: () => ['--concurrent-namespace-syncs=0'],
+    exitCode: exitCodes.usage,
+    message: /--concurrent-namespace-syncs: .*>=1/,
+  },
+  {
+    name: 'a key for tokens that is not there',
+    flags: () => ['--service-account-private-key-file=/nowhere.key'],
+    exitCode: exitCodes.environment,
+    message: /--service-account-private-key-file: .*nowhere/,
+  },
+  {
+    name: 'a key for tokens that is none',
+    flags: () => [`--service-account-private-key-file=${cluster.files.ca}`],
+    exitCode: exitCodes.environment,
+    message: /--service-account-private-key-file: .*contains no RSA or ECDSA private key/,
+  },
+  {
+    name: 'root certificates that are none',
+    flags: () => [`--root-ca-file=${write('empty.crt', 'nothing')}`],
+    exitCode: exitCodes.environment,
+    message: /--root-ca-file: .*contains no certificate/,
+  },
+  {
     name: 'a certificate that cannot be read',
     flags: () => [kubeconfig(), '--tls-cert-file=/nowhere.crt', '--tls-private-key-file=/nowhere.key'],
     exitCode: exitCodes.environment,
