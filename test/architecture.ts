@@ -29,10 +29,13 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['workqueue', leaves],
   ['pkg/controller', belowController],
   ['pkg/hollow', belowControllers],
+  ['pkg/sandbox', belowClient],
   ['pkg/endpoints', belowControllers],
   ['controllers/*', ['pkg/endpoints', ...belowControllers]],
   ['controllers', ['controllers/*', ...belowControllers]],
   ['cmd/*', ['controllers', 'pkg/hollow', 'pkg/server', ...belowControllers]],
+  // Runs the controller manager in its own process, through the same functions as the manager's main.
+  ['cmd/sandbox', ['cmd/*', 'controllers', 'pkg/hollow', 'pkg/sandbox', ...belowControllers]],
 ]);
 
 /** The folders that may import an npm package; `type` where they may do so for its types alone. */
@@ -40,9 +43,10 @@ const packageHomes: ReadonlyMap<string, Readonly<Record<string, 'type' | 'value'
   ['@kubernetes/client-node', { 'pkg/client': 'value', 'pkg/api': 'type' }],
   ['prom-client', { 'pkg/metrics': 'value' }],
   ['pino', { 'pkg/log': 'value' }],
-  ['commander', { 'cmd/*': 'value' }],
+  ['commander', { 'cmd/*': 'value', 'cmd/sandbox': 'value' }],
   ['undici', { 'pkg/client': 'value' }],
-  ['yaml', { 'pkg/client': 'value', 'cmd/*': 'value' }],
+  ['rfc6902', { 'pkg/sandbox': 'value' }],
+  ['yaml', { 'pkg/client': 'value', 'pkg/sandbox': 'value', 'cmd/*': 'value' }],
 ]);
 const everywhere = new Set(['zod']);
 const grouped = new Set(['pkg', 'cmd', 'controllers']);

@@ -1,0 +1,99 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { controllers } from '../../controllers/registry.ts';
+import { ClientBuilder, loadKubeconfig, type Client } from '../../pkg/client/index.ts';
+import { startHollowNodes } from '../../pkg/hollow/index.ts';
+import type { Logger } from '../../pkg/log/index.ts';
+import { startSandbox, type Sandbox } from '../../pkg/sandbox/index.ts';
+import { systemClock } from '../../pkg/time/index.ts';
+import { runManager } from './manager.ts';
+
+export interface SandboxClusterOptions {
+  readonly dataDir?: string | undefined;
+  readonly port?: number | undefined;
+  /** Simulated nodes. Default: 3. */
+  readonly nodes?: number | undefined;
+  /** Whether the controller manager runs. Default: true. */
+  readonly controllers?: boolean | undefined;
+  /** For the controller manager, such as `--controllers=deployment-controller`. */
+  readonly managerFlags?: readonly string[] | undefined;
+  readonly logger: Logger;
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+export interface SandboxCluster extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  /** Settles when something ends by itself that should not: the manager, or the nodes. Rejects with the reason. */
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** An API, nodes and controllers in this process. Everything talks over HTTPS, as it would in a cluster. */
+export async function startSandboxCluster(options: SandboxClusterOptions): Promise<SandboxCluster> {
+  const { logger, nodes = 3, dataDir, port } = options;
+  const withControllers = options.controllers !== false;
+  const hasAccountController = withControllers && controllers.some(({ name }) => name === 'serviceaccount-controller');
+  await using stack = new AsyncDisposableStack();
+  const makesServiceAccounts = !hasAccountController;
+  const sandbox = stack.use(await startSandbox({ dataDir, port, logger, makesServiceAccounts }));
+  const connection = await loadKubeconfig({ path: sandbox.kubeconfigFile }, systemClock);
+  const clients = stack.adopt(new ClientBuilder({ connection, clock: systemClock, userAgent: 'sandbox' }), (each) =>
+    each.close(),
+  );
+  const failure = Promise.withResolvers<never>();
+  failure.promise.catch(() => {}); // whoever waits for it hears of it
+  const inBackground = (running: Promise<unknown>, until: AbortController): void => {
+    running.catch((error: unknown) => failure.reject(error));
+    stack.defer(async () => {
+      until.abort(new Error('the sandbox stops'));
+      await running.catch(() => undefined); // has been reported, or is the abort
+    });
+  };
+  if (nodes > 0) {
+    const until = new AbortController();
+    const client = clients.processClientFor('hollow-nodes', { qps: 0 });
+    // A pace that can be watched: a real container takes about as long to start and to stop.
+    const pace = { podReadyDelayMs: 400, podStopDelayMs: 300 };
+    const hollow = await startHollowNodes(
+      { client, clock: systemClock, logger, nodes, namePrefix: 'node', ...pace },
+      until.signal,
+    );
+    inBackground(hollow.stopped, until);
+  }
+  if (withControllers) {
+    const until = new AbortController();
+    const deps = { controllers, logger, environment: options.environment ?? {} };
+    inBackground(runManager([...managerFiles(sandbox), ...(options.managerFlags ?? [])], deps, until.signal), until);
+  }
+  const owned = stack.move();
+  const stop = (): Promise<void> => owned.disposeAsync();
+  return {
+    sandbox,
+    client: clients.processClientFor('sandbox', { qps: 0 }),
+    failed: failure.promise,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** What kubeadm would give the manager, as far as a sandbox has it. */
+function managerFiles({ kubeconfigFile, credentials }: Sandbox): string[] {
+  const directory = join(dirname(kubeconfigFile), 'manager');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const write = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  const { authority, tokenKey } = credentials;
+  return [
+    `--kubeconfig=${kubeconfigFile}`,
+    `--root-ca-file=${write('ca.crt', authority.certificate)}`,
+    `--service-account-private-key-file=${write('sa.key', tokenKey)}`,
+    '--use-service-account-credentials=true',
+    '--secure-port=0',
+    '--leader-elect=true',
+  ];
+}

@@ -1,0 +1,34 @@
+import { hostname } from 'node:os';
+
+import type { ControllerDescriptor } from '../../pkg/controller/index.ts';
+import type { Logger } from '../../pkg/log/index.ts';
+import { systemClock, systemRandom } from '../../pkg/time/index.ts';
+import { parseCommandLine } from '../kube-controller-manager/command.ts';
+import type { Environment } from '../kube-controller-manager/connect.ts';
+import { resolveOptions } from '../kube-controller-manager/options.ts';
+import { run } from '../kube-controller-manager/run.ts';
+
+export interface ManagerDeps {
+  readonly controllers: readonly ControllerDescriptor[];
+  readonly logger: Logger;
+  readonly environment: Environment;
+}
+
+/** The controller manager in this process: the same code and flags as in a process of its own. Runs until the abort. */
+export async function runManager(argv: readonly string[], deps: ManagerDeps, signal: AbortSignal): Promise<void> {
+  const names = deps.controllers.map(({ name }) => name);
+  const line = parseCommandLine(argv, names);
+  if (line.kind !== 'run') throw new Error('flags that only print are of no use to a manager in the sandbox');
+  const options = resolveOptions(line.given, deps.controllers);
+  const { logger, environment } = deps;
+  const { reportedVersion } = line;
+  const runDeps = {
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    environment,
+    hostname: hostname(),
+    reportedVersion,
+  };
+  await run(options, runDeps, signal);
+}

@@ -1,0 +1,159 @@
+import {
+  Deployments,
+  findCondition,
+  isConditionTrue,
+  keyOf,
+  objectKey,
+  Pods,
+  Services,
+  type Deployment,
+  type Pod,
+  type Service,
+  type Unsaved,
+} from '../../pkg/api/index.ts';
+import { isAlreadyExists, type Client } from '../../pkg/client/index.ts';
+import type { Clock } from '../../pkg/time/index.ts';
+import type { Output } from './output.ts';
+
+export interface SceneDeps {
+  readonly client: Client;
+  readonly output: Output;
+  readonly clock: Clock;
+}
+
+const namespace = 'default';
+const labels = { app: 'hello' };
+const key = objectKey(namespace, 'hello');
+/** Between the acts, for whoever reads along. */
+const pauseMs = 1200;
+
+const deployment: Unsaved<Deployment> = {
+  metadata: { namespace, name: 'hello', labels },
+  spec: {
+    replicas: 3,
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: { containers: [{ name: 'hello', image: 'example.com/hello:1', ports: [{ containerPort: 8080 }] }] },
+    },
+  },
+};
+
+const service: Unsaved<Service> = {
+  metadata: { namespace, name: 'hello', labels },
+  spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+};
+
+/** Shows what controllers do: makes a Deployment, kills one of its pods, rolls out a new version, and tells what happens. */
+export async function playScene({ client, output, clock }: SceneDeps, signal: AbortSignal): Promise<void> {
+  const startedMs = clock.monotonic();
+  const tell = (text: string): void => output.event(clock.monotonic() - startedMs, text);
+  const pause = (): Promise<void> => clock.sleep(pauseMs, signal);
+  try {
+    await client.create(Deployments, deployment, signal);
+    await client.create(Services, service, signal);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    output.line('The sample Deployment "hello" is there from an earlier time: everything is as you left it.');
+    return;
+  }
+  const watching = new AbortController();
+  const told = tellOfPods(client, tell, AbortSignal.any([signal, watching.signal]));
+  try {
+    output.heading('A Deployment "hello" of three pods, and a Service in front of it:');
+    await untilRolledOut(client, signal);
+    await pause();
+    output.heading('One pod is killed, and replaced:');
+    await killOne(client, tell, signal);
+    await untilRolledOut(client, signal);
+    await pause();
+    output.heading('Version 2 is rolled out, a pod at a time:');
+    const image = { spec: { template: { spec: { containers: [{ name: 'hello', image: 'example.com/hello:2' }] } } } };
+    await client.patch(Deployments, key, { type: 'strategic', body: image }, signal);
+    await untilRolledOut(client, signal);
+    await untilPodsAre(client, 3, signal);
+    await pause();
+  } finally {
+    watching.abort();
+    await told;
+  }
+  output.heading('That was the scene. The cluster stays up; try:');
+  for (const command of [
+    'kubectl get deployments,pods,services',
+    'kubectl scale deployment hello --replicas=5',
+    'kubectl rollout undo deployment hello',
+    'kubectl delete pod -l app=hello --wait=false; kubectl get pods -w',
+  ]) {
+    output.command(command);
+  }
+  output.line('');
+}
+
+async function killOne(client: Client, tell: (text: string) => void, signal: AbortSignal): Promise<void> {
+  const { items } = await client.list(Pods, { namespace, labelSelector: 'app=hello' }, signal);
+  const [victim] = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (victim === undefined) return;
+  tell(`kill ${victim.metadata.name}`);
+  await client.delete(Pods, keyOf(victim), {}, signal);
+  // Until its controller has noticed: right after the delete, the Deployment still counts three.
+  for await (const event of client.watch(Pods, { namespace, labelSelector: 'app=hello' }, signal)) {
+    if (event.type === 'DELETED' && event.object.metadata.uid === victim.metadata.uid) return;
+  }
+}
+
+async function untilRolledOut(client: Client, signal: AbortSignal): Promise<void> {
+  for await (const event of client.watch(Deployments, { namespace, fieldSelector: 'metadata.name=hello' }, signal)) {
+    if (event.type === 'BOOKMARK') continue;
+    if (isRolledOut(event.object)) return;
+  }
+}
+
+function isRolledOut({ metadata, spec, status }: Deployment): boolean {
+  const wanted = spec.replicas ?? 1;
+  return (
+    status?.observedGeneration === metadata.generation &&
+    status?.updatedReplicas === wanted &&
+    status.replicas === wanted &&
+    status.availableReplicas === wanted &&
+    findCondition(status.conditions, 'Progressing')?.reason === 'NewReplicaSetAvailable'
+  );
+}
+
+async function untilPodsAre(client: Client, count: number, signal: AbortSignal): Promise<void> {
+  const seen = new Set<string>();
+  for await (const event of client.watch(Pods, { namespace, labelSelector: 'app=hello' }, signal)) {
+    if (event.type === 'BOOKMARK') continue;
+    if (event.type === 'DELETED') seen.delete(event.object.metadata.uid);
+    else seen.add(event.object.metadata.uid);
+    if (seen.size === count && event.type === 'DELETED') return;
+    if (
+      seen.size === count &&
+      (await client.list(Pods, { namespace, labelSelector: 'app=hello' }, signal)).items.length === count
+    )
+      return;
+  }
+}
+
+/** One line for each step in the life of a pod. */
+async function tellOfPods(client: Client, tell: (text: string) => void, signal: AbortSignal): Promise<void> {
+  const last = new Map<string, string>();
+  try {
+    for await (const event of client.watch(Pods, { namespace, labelSelector: 'app=hello' }, signal)) {
+      if (event.type === 'BOOKMARK') continue;
+      const { uid, name } = event.object.metadata;
+      const state = event.type === 'DELETED' ? 'gone' : stateOf(event.object);
+      if (last.get(uid) === state) continue;
+      last.set(uid, state);
+      tell(`${name}  ${state}`);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function stateOf({ metadata, spec, status }: Pod): string {
+  if (metadata.deletionTimestamp !== undefined) return 'stopping';
+  if (isConditionTrue(status?.conditions, 'Ready')) return 'ready';
+  if (status?.phase === 'Running') return 'running';
+  return spec.nodeName === undefined ? 'waiting for a node' : `starting on ${spec.nodeName}`;
+}

@@ -1,0 +1,83 @@
+import type { X509Certificate } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+
+import { objectKey } from '../../api/index.ts';
+import { Failure } from '../failure.ts';
+import type { Store } from '../storage/index.ts';
+import type { TokenSigner } from './tokens.ts';
+import type { User } from './user.ts';
+
+export interface AuthDeps {
+  readonly store: Store;
+  readonly tokens: TokenSigner;
+  readonly nowMs: () => number;
+}
+
+/** Who sends a request, by token or by certificate. There is no authorization: whoever is known may do everything. */
+export class Authenticator {
+  readonly #deps: AuthDeps;
+  /** By connection: a certificate cannot change on one. */
+  readonly #byCertificate = new WeakMap<TLSSocket, User>();
+
+  constructor(deps: AuthDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws 401. */
+  authenticate(request: IncomingMessage): User {
+    const header = request.headers.authorization;
+    const user = header === undefined ? this.#certificateUser(request) : this.#bearerUser(header);
+    if (user === undefined) throw new Failure(401, 'Unauthorized', 'Unauthorized');
+    return impersonated(request) ?? user;
+  }
+
+  /** Whose token it is; undefined when it cannot be trusted, or its account is gone. */
+  tokenUser(token: string): User | undefined {
+    const subject = this.#deps.tokens.read(token, this.#deps.nowMs());
+    if (subject === undefined) return undefined;
+    const { namespace, serviceAccount, boundTo } = subject;
+    const account = this.#deps.store.get('serviceaccounts', objectKey(namespace, serviceAccount.name));
+    if (account?.object.metadata.uid !== serviceAccount.uid) return undefined;
+    if (boundTo !== undefined) {
+      const storage = boundTo.kind === 'Pod' ? 'pods' : 'secrets';
+      const bound = this.#deps.store.get(storage, objectKey(namespace, boundTo.name));
+      if (bound?.object.metadata.uid !== boundTo.uid) return undefined;
+    }
+    return {
+      username: `system:serviceaccount:${namespace}:${serviceAccount.name}`,
+      uid: serviceAccount.uid,
+      groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    };
+  }
+
+  #bearerUser(header: string): User | undefined {
+    const token = /^bearer\s+(\S+)$/i.exec(header)?.[1];
+    return token === undefined ? undefined : this.tokenUser(token);
+  }
+
+  #certificateUser({ socket }: IncomingMessage): User | undefined {
+    if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+    const known = this.#byCertificate.get(socket);
+    if (known !== undefined) return known;
+    const certificate = socket.getPeerX509Certificate();
+    const user = certificate === undefined ? undefined : userOf(certificate);
+    if (user !== undefined) this.#byCertificate.set(socket, user);
+    return user;
+  }
+}
+
+function userOf(certificate: X509Certificate): User | undefined {
+  const subject: Partial<Record<string, string | string[]>> = { ...certificate.toLegacyObject().subject };
+  const valuesOf = (name: 'CN' | 'O'): string[] => [subject[name] ?? []].flat();
+  const username = valuesOf('CN').at(-1);
+  return username === undefined ? undefined : { username, groups: [...valuesOf('O'), 'system:authenticated'] };
+}
+
+function impersonated({ headers }: IncomingMessage): User | undefined {
+  const username = headers['impersonate-user'];
+  if (typeof username !== 'string' || username === '') return undefined;
+  const groups = headers['impersonate-group'];
+  const given = typeof groups === 'string' ? groups.split(/,\s*/) : (groups ?? []);
+  return { username, groups: [...given, 'system:authenticated'] };
+}

@@ -1,0 +1,7 @@
+/** Who sends a request. */
+export interface User {
+  readonly username: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}

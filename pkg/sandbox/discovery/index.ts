@@ -1,0 +1,1 @@
+export { aggregatedDiscovery, coreVersions, groupList, oneGroup, resourceList } from './documents.ts';

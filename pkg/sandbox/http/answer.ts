@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http';
+
+import { stringify } from 'yaml';
+
+import { Failure } from '../failure.ts';
+
+/** What a request is answered with. Text is sent as it is, anything else as JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly contentType?: string | undefined;
+  /** For the client to show to whoever uses it. */
+  readonly warnings?: readonly string[] | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export function ok(body: unknown): Answer {
+  return { status: 200, body };
+}
+
+export function text(body: string): Answer {
+  return { status: 200, body, contentType: 'text/plain; charset=utf-8' };
+}
+
+export function refusal(failure: Failure): Answer {
+  const retryAfter = failure.details?.retryAfterSeconds ?? (failure.code === 429 ? 1 : undefined);
+  const headers = retryAfter === undefined ? undefined : { 'Retry-After': String(retryAfter) };
+  return { status: failure.code, body: failure.toStatus(), headers };
+}
+
+export function send(response: ServerResponse, answer: Answer, format: 'json' | 'yaml'): void {
+  const isText = typeof answer.body === 'string';
+  const inYaml = format === 'yaml' && answer.contentType === undefined;
+  const json = isText ? String(answer.body) : JSON.stringify(answer.body);
+  const payload = Buffer.from(inYaml ? stringify(JSON.parse(json)) : json);
+  response.setHeader('Content-Type', answer.contentType ?? (inYaml ? 'application/yaml' : 'application/json'));
+  response.setHeader('Content-Length', payload.length);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  const warnings = answer.warnings ?? [];
+  if (warnings.length > 0) {
+    response.setHeader(
+      'Warning',
+      warnings.map((warning) => `299 - ${JSON.stringify(warning).replaceAll(/[^\x20-\x7e]/g, '?')}`),
+    );
+  }
+  response.writeHead(answer.status);
+  response.end(payload);
+}

@@ -1,0 +1,237 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { TokenRequest } from '../../api/index.ts';
+import type { Authenticator, TokenSigner, User } from '../auth/index.ts';
+import { badRequest, methodNotAllowed, unknownPath } from '../failure.ts';
+import type { Resource } from '../registry/index.ts';
+import { asVersion, keyIn } from '../rest/api.ts';
+import { createObject } from '../rest/create.ts';
+import { decode, type FieldValidation } from '../rest/decode.ts';
+import { applyPatchOf, patchObject, patchTypes, type PatchType } from '../rest/patch.ts';
+import { bindPod, evictPod } from '../rest/pods.ts';
+import { answerReview, createToken } from '../rest/reviews.ts';
+import { scaleOf, updateScale } from '../rest/scale.ts';
+import { replaceObject, type UpdateTarget } from '../rest/update.ts';
+import { isFields, type Fields } from '../schema/index.ts';
+import type { Entry } from '../storage/index.ts';
+import { ok, type Answer } from './answer.ts';
+import { mediaTypeOf, parseBody, readBody, unsupportedMediaType } from './body.ts';
+import { collectionAnswer, deleteAnswer, watchAnswer } from './collections.ts';
+import type { Negotiated } from './negotiate.ts';
+import type { ResourcePath } from './path.ts';
+import { showObject, type View } from './represent.ts';
+import type { WatchDeps, WatchStream } from './watch.ts';
+
+export interface ResourceDeps extends WatchDeps {
+  readonly authenticator: Authenticator;
+  readonly tokens: TokenSigner;
+  /** To be ended when the server is. */
+  readonly watches: Set<WatchStream>;
+}
+
+/** One request for a resource, as far as it has been understood. */
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly resource: Resource;
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly user: User;
+  readonly negotiated: Negotiated;
+  readonly dryRun: boolean;
+}
+
+/** Answers a request for a resource; undefined when the answer is a stream that has begun. */
+export async function answerCall(deps: ResourceDeps, call: Call): Promise<Answer | undefined> {
+  const { name, subresource } = call.path;
+  if (name === undefined) return answerCollection(deps, call);
+  if (subresource !== undefined) return answerSubresource(deps, call, name, subresource);
+  const { api } = deps;
+  const { request, resource, path, dryRun } = call;
+  const key = keyIn(resource, path.namespace, name);
+  switch (request.method) {
+    case 'GET':
+      requireVerb(resource, 'get');
+      if (isTrue(call.query.get('watch'))) return watchAnswer(deps, call, `metadata.name=${name}`);
+      return shown(deps, call, api.get(resource, key), 200);
+    case 'PUT': {
+      requireVerb(resource, 'update');
+      const { object, warnings } = decode(await readObject(call), resource, validationOf(call));
+      return shown(deps, call, replaceObject(api, resource, key, object, { dryRun, target: 'object' }), 200, warnings);
+    }
+    case 'PATCH':
+      requireVerb(resource, 'patch');
+      return patchAnswer(deps, call, name, 'object');
+    case 'DELETE':
+      requireVerb(resource, 'delete');
+      return deleteAnswer(deps, call, key, await readOptional(call));
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+async function answerCollection(deps: ResourceDeps, call: Call): Promise<Answer | undefined> {
+  const { request, resource, path, query } = call;
+  switch (request.method) {
+    case 'GET':
+      requireVerb(resource, 'list');
+      return isTrue(query.get('watch')) ? watchAnswer(deps, call) : collectionAnswer(deps, call);
+    case 'POST':
+      return createAnswer(deps, call);
+    case 'DELETE':
+      requireVerb(resource, 'deletecollection');
+      return deleteAnswer(deps, call, undefined, await readOptional(call));
+    default:
+      throw path.namespace === undefined && resource.namespaced ? unknownPath() : methodNotAllowed();
+  }
+}
+
+async function createAnswer(deps: ResourceDeps, call: Call): Promise<Answer> {
+  const { resource, path, user, dryRun } = call;
+  requireVerb(resource, 'create');
+  if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
+  const { object, warnings } = decode(await readObject(call), resource, validationOf(call));
+  const review = answerReview(resource, object, user, deps.authenticator);
+  if (review !== undefined) return { status: 201, body: review };
+  if (resource.group === '' && resource.resource === 'bindings') {
+    const metadata = isFields(object['metadata']) ? object['metadata'] : {};
+    return bindAnswer(deps, call, String(metadata['name'] ?? ''), object);
+  }
+  return shown(deps, call, createObject(deps.api, resource, path.namespace, object, { dryRun }), 201, warnings);
+}
+
+const updateTargets: Readonly<Record<string, UpdateTarget>> = {
+  status: 'status',
+  finalize: 'finalize',
+  approval: 'approval',
+};
+
+async function answerSubresource(deps: ResourceDeps, call: Call, name: string, subresource: string): Promise<Answer> {
+  const { request, resource, path, dryRun } = call;
+  const { api } = deps;
+  const verbs = resource.subresources.get(subresource);
+  if (verbs === undefined) throw unknownPath();
+  const verb = subresourceVerbs[request.method ?? ''];
+  if (verb === undefined || !verbs.includes(verb)) throw methodNotAllowed();
+  const key = keyIn(resource, path.namespace, name);
+  if (subresource === 'scale') return scaleAnswer(deps, call, name);
+  const target = updateTargets[subresource];
+  if (target !== undefined) {
+    if (verb === 'get') return shown(deps, call, api.get(resource, key), 200);
+    if (verb === 'patch') return patchAnswer(deps, call, name, target);
+    const { object, warnings } = decode(await readObject(call), resource, validationOf(call));
+    return shown(deps, call, replaceObject(api, resource, key, object, { dryRun, target }), 200, warnings);
+  }
+  const body = await readObject(call);
+  switch (subresource) {
+    case 'binding':
+      return bindAnswer(deps, call, name, body);
+    case 'eviction': {
+      const deletion = isFields(body['deleteOptions']) ? body['deleteOptions'] : {};
+      evictPod(api, resource, key, deletion, { dryRun });
+      return { status: 201, body: success() };
+    }
+    case 'token': {
+      const place = { namespace: path.namespace ?? '', name };
+      return { status: 201, body: createToken(api, deps.tokens, place, body as unknown as TokenRequest) };
+    }
+    default:
+      throw unknownPath();
+  }
+}
+
+const subresourceVerbs: Readonly<Record<string, string>> = {
+  GET: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  POST: 'create',
+};
+
+async function scaleAnswer({ api }: ResourceDeps, call: Call, name: string): Promise<Answer> {
+  const { request, resource, path, dryRun } = call;
+  const key = keyIn(resource, path.namespace, name);
+  const present = scaleOf(resource, asVersion(api.get(resource, key), resource));
+  if (request.method === 'GET') return ok(present);
+  if (request.method === 'PUT') return ok(updateScale(api, resource, key, await readObject(call), { dryRun }));
+  const type = patchTypeOf(call);
+  const patch = parseBody(await readBody(request), mediaTypeOf(request));
+  // A scale has no lists: a strategic patch of it is a merge.
+  const patched = applyPatchOf(type === 'strategic' ? 'merge' : type, { ...present }, patch, resource);
+  return ok(updateScale(api, resource, key, patched, { dryRun }));
+}
+
+function bindAnswer({ api }: ResourceDeps, call: Call, name: string, binding: Fields): Answer {
+  const pods = api.registry.get('', 'v1', 'pods');
+  bindPod(api, pods, keyIn(pods, call.path.namespace, name), binding, call);
+  return { status: 201, body: success() };
+}
+
+async function patchAnswer(deps: ResourceDeps, call: Call, name: string, target: UpdateTarget): Promise<Answer> {
+  const { request, resource, path, dryRun } = call;
+  const type = patchTypeOf(call);
+  const patch = parseBody(await readBody(request), mediaTypeOf(request));
+  const options = { dryRun, target, type, validation: validationOf(call) };
+  const key = keyIn(resource, path.namespace, name);
+  const { entry, warnings } = patchObject(deps.api, resource, key, patch, options);
+  return shown(deps, call, entry, 200, warnings);
+}
+
+function patchTypeOf({ request, resource }: Call): PatchType {
+  const mediaType = mediaTypeOf(request);
+  const types: Readonly<Record<string, PatchType>> = patchTypes;
+  const type = types[mediaType];
+  const isOffered = type !== undefined && !(type === 'strategic' && resource.type.kind === 'custom');
+  if (isOffered) return type;
+  if (mediaType === 'application/apply-patch+yaml') {
+    throw unsupportedMediaType(
+      `${Object.keys(patchTypes).join(', ')}; server-side apply is not supported by the sandbox`,
+    );
+  }
+  throw unsupportedMediaType(Object.keys(patchTypes).join(', '));
+}
+
+export function viewOf(deps: WatchDeps, { negotiated, query }: Call): View {
+  const include = query.get('includeObject');
+  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
+  return { representation: negotiated.representation, includeObject, nowMs: deps.clock.now() };
+}
+
+function shown(deps: WatchDeps, call: Call, entry: Entry, status: number, warnings: readonly string[] = []): Answer {
+  const { resource } = call;
+  return { status, body: showObject(asVersion(entry, resource), resource, viewOf(deps, call)), warnings };
+}
+
+async function readObject({ request }: Call): Promise<Fields> {
+  const value = parseBody(await readBody(request), mediaTypeOf(request));
+  if (!isFields(value)) throw badRequest('the body of the request is not an object');
+  return value;
+}
+
+/** Of a delete, which may say how it is meant or not. */
+async function readOptional({ request }: Call): Promise<Fields> {
+  const body = await readBody(request);
+  if (body.length === 0) return {};
+  const value = parseBody(body, mediaTypeOf(request));
+  if (value === null) return {};
+  if (!isFields(value)) throw badRequest('the body of the request is not an object');
+  return value;
+}
+
+function validationOf({ query }: Call): FieldValidation {
+  const value = query.get('fieldValidation') ?? '';
+  if (value === 'Strict' || value === 'Ignore' || value === 'Warn') return value;
+  if (value === '') return 'Warn';
+  throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(value)}`);
+}
+
+export function requireVerb({ verbs }: Resource, verb: string): void {
+  if (!verbs.includes(verb)) throw methodNotAllowed();
+}
+
+export function isTrue(value: string | null): boolean {
+  return value === 'true' || value === '1';
+}
+
+export function success(): object {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+}

@@ -1,0 +1,3 @@
+export { applyJsonPatch } from './json.ts';
+export { applyMerge } from './merge.ts';
+export { applyStrategicMerge } from './strategic.ts';

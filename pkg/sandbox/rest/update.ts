@@ -1,0 +1,140 @@
+import { isEqualJson, type ObjectKey, type UntypedObject } from '../../api/index.ts';
+import { badRequest, conflict, invalid } from '../failure.ts';
+import { apiVersionOf, storageId, type Resource } from '../registry/index.ts';
+import { rulesOf, validateMetadata, validateMetadataUpdate, type Rules } from '../rules/index.ts';
+import { isFields, type Fields } from '../schema/index.ts';
+import { Entry } from '../storage/index.ts';
+import type { Api } from './api.ts';
+import { asDraft, validateCustom, type WriteOptions } from './create.ts';
+import { normalize } from './decode.ts';
+import { isFinished } from './remove.ts';
+
+export type UpdateTarget = 'object' | 'status' | 'finalize' | 'approval';
+
+/** These refuse an update that does not say which version it is based on. */
+const conditionalOnly = new Set([
+  'leases.coordination.k8s.io',
+  'poddisruptionbudgets.policy',
+  'customresourcedefinitions.apiextensions.k8s.io',
+]);
+
+/** Puts an object, as read by `decode`, in the place of the stored one. */
+export function replaceObject(
+  api: Api,
+  resource: Resource,
+  key: ObjectKey,
+  decoded: Fields,
+  options: WriteOptions & { readonly target: UpdateTarget },
+): Entry {
+  const old = api.get(resource, key);
+  const metadata = isFields(decoded['metadata']) ? decoded['metadata'] : {};
+  const { name, namespace, resourceVersion = '', uid = '' } = metadata;
+  if (name !== undefined && name !== old.object.metadata.name) {
+    throw badRequest(
+      `the name of the object (${String(name)}) does not match the name on the URL (${old.object.metadata.name})`,
+    );
+  }
+  if (namespace !== undefined && namespace !== old.object.metadata.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  const isCustom = resource.type.kind === 'custom';
+  if (resourceVersion === '' && (isCustom || conditionalOnly.has(storageId(resource)))) {
+    const detail = 'must be specified for an update';
+    const field = 'metadata.resourceVersion';
+    throw invalid(resource, old.object.metadata.name, [{ type: 'Invalid', field, value: 0, detail }]);
+  }
+  if (uid !== '' && uid !== old.object.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${String(uid)}, UID in object meta: ${old.object.metadata.uid}`;
+    throw conflict(resource, old.object.metadata.name, why);
+  }
+  if (resourceVersion !== '' && resourceVersion !== old.object.metadata.resourceVersion) {
+    throw conflict(resource, old.object.metadata.name);
+  }
+  return storeUpdate(api, resource, { key, old, next: decoded }, options);
+}
+
+interface Transition {
+  readonly key: ObjectKey;
+  readonly old: Entry;
+  /** What is wanted. Fields that are not the client's to change are ignored. */
+  readonly next: Fields;
+}
+
+/** Takes over what the target allows to change, and stores the outcome: unless nothing has changed. */
+export function storeUpdate(
+  api: Api,
+  resource: Resource,
+  { key, old, next }: Transition,
+  options: WriteOptions & { readonly target: UpdateTarget },
+): Entry {
+  const storage = storageId(resource);
+  const rules = rulesOf(storage, resource.type.kind === 'custom');
+  const draft = asDraft(normalize(merge(old.object, next, resource, options.target), resource));
+  const previous = old.object;
+  if (options.target === 'object') {
+    rules.defaults?.(draft);
+    rules.beforeUpdate?.(draft, previous, api.writeContext());
+    countGeneration(draft, previous, rules);
+  } else if (options.target === 'status') rules.beforeStatusUpdate?.(draft, previous);
+  const errors = [
+    ...validateMetadata(draft.metadata, () => undefined),
+    ...validateMetadataUpdate(draft.metadata, previous.metadata),
+    ...(options.target === 'object' ? (rules.validate?.(draft) ?? []) : []),
+    ...(options.target === 'object' ? (rules.validateUpdate?.(draft, previous) ?? []) : []),
+    ...validateCustom(draft, resource),
+  ];
+  if (errors.length > 0) throw invalid(resource, previous.metadata.name, errors);
+  const object = asDraft(normalize(draft, resource));
+  object.metadata.resourceVersion = previous.metadata.resourceVersion;
+  if (isEqualJson(object, asStored(previous, resource))) return old;
+  if (options.dryRun) return new Entry(object, old.version);
+  if (isFinished(object, previous)) return api.store.remove(storage, key, object);
+  return api.store.put(storage, key, object);
+}
+
+function asStored(object: UntypedObject, resource: Resource): UntypedObject {
+  return resource.type.kind === 'built-in' ? object : { ...object, apiVersion: apiVersionOf(resource) };
+}
+
+const kept = ['name', 'namespace', 'uid', 'creationTimestamp', 'generation', 'generateName'] as const;
+const keptWhenDeleted = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
+
+function merge(old: UntypedObject, next: Fields, resource: Resource, target: UpdateTarget): Fields {
+  const given = isFields(next['metadata']) ? next['metadata'] : {};
+  const metadata: Fields = { ...given };
+  for (const field of [...kept, ...keptWhenDeleted]) {
+    if (old.metadata[field] === undefined) delete metadata[field];
+    else metadata[field] = old.metadata[field];
+  }
+  const copy = structuredClone(old);
+  switch (target) {
+    case 'object': {
+      const hasStatus = resource.subresources.has('status');
+      return { ...next, metadata, ...(hasStatus && { status: copy['status'] }) };
+    }
+    case 'status': {
+      // Of a custom resource nothing but the status can change here.
+      const isCustom = resource.type.kind === 'custom';
+      return { ...copy, ...(isCustom ? {} : { metadata }), status: next['status'] };
+    }
+    case 'approval': {
+      const status = isFields(next['status']) ? next['status'] : {};
+      const before = isFields(copy['status']) ? copy['status'] : {};
+      return { ...copy, status: { ...before, conditions: status['conditions'] } };
+    }
+    case 'finalize': {
+      const spec = isFields(next['spec']) ? next['spec'] : {};
+      const before = isFields(copy['spec']) ? copy['spec'] : {};
+      return { ...copy, spec: { ...before, finalizers: spec['finalizers'] } };
+    }
+  }
+}
+
+/** Everything but metadata and status is specification. */
+function countGeneration(draft: UntypedObject, previous: UntypedObject, rules: Rules): void {
+  if (rules.tracksGeneration !== true) return;
+  const specOf = ({ apiVersion: _, kind: __, metadata, status: ___, ...spec }: UntypedObject): Fields =>
+    rules.countsAnnotations === true ? { ...spec, annotations: metadata.annotations } : spec;
+  if (isEqualJson(specOf(draft), specOf(previous), { emptyIsAbsent: true })) return;
+  draft.metadata.generation = (previous.metadata.generation ?? 0) + 1;
+}

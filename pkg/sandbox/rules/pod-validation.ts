@@ -1,0 +1,125 @@
+import {
+  compileSelector,
+  isEqualJson,
+  type LabelSelector,
+  type Pod,
+  type PodSpec,
+  type PodTemplateSpec,
+} from '../../api/index.ts';
+import type { FieldError } from '../failure.ts';
+import { validateLabels } from './metadata.ts';
+import { labelProblem } from './names.ts';
+import { containersOf } from './pod-defaults.ts';
+import { invalidValue, notNegative, required, unsupported } from './rules.ts';
+
+export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
+  const errors = validateContainers(spec, path);
+  const { restartPolicy = '', dnsPolicy = '', volumes = [] } = spec;
+  const policies = ['Always', 'OnFailure', 'Never'];
+  if (!policies.includes(restartPolicy)) errors.push(unsupported(`${path}.restartPolicy`, restartPolicy, policies));
+  const dns = ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'];
+  if (!dns.includes(dnsPolicy)) errors.push(unsupported(`${path}.dnsPolicy`, dnsPolicy, dns));
+  errors.push(...notNegative(`${path}.terminationGracePeriodSeconds`, spec.terminationGracePeriodSeconds));
+  const names = new Set<string>();
+  for (const [index, { name }] of volumes.entries()) {
+    const field = `${path}.volumes[${index}].name`;
+    const problem = labelProblem(name);
+    if (problem !== undefined) errors.push(name === '' ? required(field) : invalidValue(field, name, problem));
+    else if (names.has(name)) errors.push({ type: 'Duplicate', field, value: name, detail: '' });
+    names.add(name);
+  }
+  for (const [index, container] of spec.containers.entries()) {
+    for (const [mountIndex, mount] of (container.volumeMounts ?? []).entries()) {
+      const field = `${path}.containers[${index}].volumeMounts[${mountIndex}].name`;
+      if (!names.has(mount.name)) errors.push({ type: 'NotSupported', field, value: mount.name, detail: '' });
+    }
+  }
+  return errors;
+}
+
+function validateContainers(spec: PodSpec, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  // Validation has to expect what the type forbids: nobody has looked at the object before.
+  const { containers }: { containers?: PodSpec['containers'] | null } = spec;
+  if (containers === undefined || containers === null || containers.length === 0) {
+    return [required(`${path}.containers`)];
+  }
+  const seen = new Set<string>();
+  const lists = { initContainers: spec.initContainers ?? [], containers };
+  for (const [list, items] of Object.entries(lists)) {
+    for (const [index, { name, image = '', ports = [], imagePullPolicy }] of items.entries()) {
+      const field = `${path}.${list}[${index}]`;
+      const problem = labelProblem(name);
+      if (name === '') errors.push(required(`${field}.name`));
+      else if (problem !== undefined) errors.push(invalidValue(`${field}.name`, name, problem));
+      else if (seen.has(name)) errors.push({ type: 'Duplicate', field: `${field}.name`, value: name, detail: '' });
+      seen.add(name);
+      if (image === '') errors.push(required(`${field}.image`));
+      const pull = ['Always', 'IfNotPresent', 'Never'];
+      if (!pull.includes(imagePullPolicy ?? '')) {
+        errors.push(unsupported(`${field}.imagePullPolicy`, imagePullPolicy, pull));
+      }
+      for (const [portIndex, port] of ports.entries()) {
+        errors.push(...validatePort(port.containerPort, `${field}.ports[${portIndex}].containerPort`));
+      }
+    }
+  }
+  return errors;
+}
+
+export function validatePort(port: number, field: string): FieldError[] {
+  if (port >= 1 && port <= 65535) return [];
+  return port === 0 ? [required(field)] : [invalidValue(field, port, 'must be between 1 and 65535, inclusive')];
+}
+
+/** Of a template whose pods a controller keeps running. */
+export function validateTemplate(
+  template: PodTemplateSpec,
+  selector: LabelSelector | undefined,
+  path = 'spec.template',
+): FieldError[] {
+  const errors = validateSelectedTemplate(template, selector, path);
+  if (template.spec === undefined) return [...errors, required(`${path}.spec.containers`)];
+  const { restartPolicy } = template.spec;
+  if (restartPolicy !== undefined && restartPolicy !== 'Always') {
+    errors.push(unsupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always']));
+  }
+  return [...errors, ...validatePodSpec(template.spec, `${path}.spec`)];
+}
+
+function validateSelectedTemplate(
+  template: PodTemplateSpec,
+  selector: LabelSelector | undefined,
+  path: string,
+): FieldError[] {
+  if (selector === undefined) return [required('spec.selector')];
+  const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
+  if (isEmpty) return [invalidValue('spec.selector', selector, 'empty selector is invalid for deployment')];
+  const problems = validateLabels(selector.matchLabels, 'spec.selector.matchLabels');
+  if (problems.length > 0) return problems;
+  const labels = template.metadata?.labels;
+  if (compileSelector(selector)(labels)) return validateLabels(labels, `${path}.metadata.labels`);
+  const detail = '`selector` does not match template `labels`';
+  return [invalidValue(`${path}.metadata.labels`, labels ?? null, detail)];
+}
+
+const changeable =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+/** A pod runs as it was made: little of its specification can change. */
+export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
+  const images = containersOf(old.spec).map(({ image }) => image);
+  const rewritten = structuredClone(pod.spec);
+  for (const [index, container] of containersOf(rewritten).entries()) container.image = images[index];
+  rewritten.activeDeadlineSeconds = old.spec.activeDeadlineSeconds;
+  rewritten.tolerations = old.spec.tolerations;
+  // Gates may only be taken away, and while they stand the place of the pod may still be narrowed down.
+  const hadGates = (old.spec.schedulingGates ?? []).length > 0;
+  if (hadGates) {
+    rewritten.schedulingGates = old.spec.schedulingGates;
+    rewritten.nodeSelector = old.spec.nodeSelector;
+    rewritten.affinity = old.spec.affinity;
+  }
+  if (isEqualJson(rewritten, old.spec, { emptyIsAbsent: true })) return [];
+  return [{ type: 'Forbidden', field: 'spec', detail: changeable }];
+}

@@ -1,0 +1,114 @@
+import builtIn from './built-in.json' with { type: 'json' };
+
+export type ScalarName =
+  | 'string'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'time'
+  | 'microtime'
+  | 'quantity'
+  | 'int-or-string'
+  | 'bytes'
+  | 'any';
+
+/** The type of a value in a built-in object. */
+export type ValueType =
+  | { readonly kind: 'scalar'; readonly name: ScalarName }
+  | { readonly kind: 'list'; readonly item: ValueType }
+  | { readonly kind: 'map'; readonly value: ValueType }
+  | { readonly kind: 'object'; readonly type: ObjectType };
+
+export interface Field {
+  readonly type: ValueType;
+  /** How Go writes a zero value: always, never, or as it was given. */
+  readonly zero: 'keep' | 'drop' | 'given';
+  readonly required: boolean;
+  /** Of a strategic merge patch: the field that tells the items of this list apart. */
+  readonly mergeKey: string | undefined;
+  /** Of a strategic merge patch: `merge`, `replace`, `retainKeys`. */
+  readonly strategies: readonly string[];
+  /** Of server-side apply. */
+  readonly listType: string | undefined;
+  readonly listKeys: readonly string[];
+  readonly default: unknown;
+  readonly values: readonly string[];
+}
+
+export interface ObjectType {
+  /** As OpenAPI calls it: `io.k8s.api.apps.v1.Deployment`. */
+  readonly name: string;
+  /** Server-side apply owns it as a whole. */
+  readonly atomic: boolean;
+  readonly fields: ReadonlyMap<string, Field>;
+}
+
+/** As the file has it: short names, since they stand there some thousand times. */
+interface WireField {
+  readonly t: string;
+  readonly z?: string;
+  readonly r?: boolean;
+  readonly k?: string;
+  readonly s?: string;
+  readonly lt?: string;
+  readonly lk?: readonly string[];
+  readonly d?: unknown;
+  readonly e?: readonly string[];
+}
+
+interface WireType {
+  readonly mt?: string;
+  readonly f: Readonly<Record<string, WireField>>;
+}
+
+const wireTypes: Readonly<Record<string, WireType>> = builtIn.types;
+const known = new Map<string, ObjectType>();
+
+/** The description of a built-in type. Throws for a name that the file does not have. */
+export function objectType(name: string): ObjectType {
+  const present = known.get(name);
+  if (present !== undefined) return present;
+  const wire = wireTypes[name];
+  if (wire === undefined) throw new Error(`the type ${name} is not described`);
+  const fields = new Map<string, Field>();
+  const type: ObjectType = { name, atomic: wire.mt === 'atomic', fields };
+  known.set(name, type); // before its fields are read: some types hold themselves
+  // What an object is comes first in it, so that a list can leave it out of its items without reading them.
+  for (const field of ['apiVersion', 'kind'])
+    if (wire.f[field] !== undefined) fields.set(field, readField(wire.f[field]));
+  for (const [field, described] of Object.entries(wire.f)) {
+    if (!fields.has(field)) fields.set(field, readField(described));
+  }
+  return type;
+}
+
+export function typeNames(): string[] {
+  return Object.keys(wireTypes);
+}
+
+function readField(wire: WireField): Field {
+  return {
+    type: readType(wire.t),
+    zero: wire.z === 'keep' || wire.z === 'drop' ? wire.z : 'given',
+    required: wire.r === true,
+    mergeKey: wire.k,
+    strategies: wire.s === undefined ? [] : wire.s.split(','),
+    listType: wire.lt,
+    listKeys: wire.lk ?? [],
+    default: wire.d,
+    values: wire.e ?? [],
+  };
+}
+
+function readType(text: string): ValueType {
+  if (text.startsWith('[]')) return { kind: 'list', item: readType(text.slice(2)) };
+  if (text.startsWith('{}')) return { kind: 'map', value: readType(text.slice(2)) };
+  if (!text.startsWith('#')) return { kind: 'scalar', name: text as ScalarName }; // the generator writes no others
+  const name = text.slice(1);
+  return {
+    kind: 'object',
+    get type(): ObjectType {
+      return objectType(name);
+    },
+  };
+}

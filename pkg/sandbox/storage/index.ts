@@ -1,0 +1,4 @@
+export { openDatabase } from './database.ts';
+export { Entry, Store, tooLargeVersion } from './store.ts';
+export type { Change } from './store.ts';
+export type { Persistence } from './persistence.ts';

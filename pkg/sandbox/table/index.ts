@@ -1,0 +1,3 @@
+export { tableOf } from './table.ts';
+export type { IncludeObject } from './table.ts';
+export { readPath } from './custom.ts';
