@@ -225,7 +225,9 @@ export class DependencyGraph {
       if (isForeign && owner.isObserved) this.#listener.foundForeignOwner(node, reference);
       // A virtual owner without a namespace may be one that an object outside all namespaces wrongly refers to.
       const isUnsure = !owner.isObserved && owner.namespace !== node.namespace;
-      isDoubtful = isForeign || isUnsure || !isSameObject(reference, owner);
+      // One that deletes its dependents has looked for them already, without this one.
+      const isLate = owner.phase === 'deletingDependents';
+      isDoubtful = isForeign || isUnsure || isLate || !isSameObject(reference, owner);
     }
     if (isDoubtful) this.#listener.attemptDelete(node.uid);
   }

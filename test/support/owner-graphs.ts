@@ -21,10 +21,13 @@ export interface GraphOptions {
   readonly kinds: number;
   /** Objects of this kind own, but have no owners: they live in no namespace, the others do. */
   readonly clusterWideKind?: number | undefined;
+  /** Default true. */
+  readonly circles?: boolean | undefined;
 }
 
 /** Chains, diamonds, circles, objects that own themselves, owners that do not exist; all from one seed. */
-export function planGraph(random: Random, { objects, kinds, clusterWideKind }: GraphOptions): PlannedObject[] {
+export function planGraph(random: Random, options: GraphOptions): PlannedObject[] {
+  const { objects, kinds, clusterWideKind, circles = true } = options;
   const below = (limit: number): number => Math.floor(random() * limit);
   return Array.from({ length: objects }, (_, index) => {
     const kind = below(kinds);
@@ -33,8 +36,9 @@ export function planGraph(random: Random, { objects, kinds, clusterWideKind }: G
     for (let count = 1 + below(3); count > 0; count--) {
       const chance = random();
       const nearby = Math.max(0, index - 1 - below(8));
-      const object = chance < 0.03 ? undefined : chance < 0.15 ? below(objects) : nearby;
-      owners.set(object, { object, blocks: random() < 0.6 });
+      const anywhere = below(circles ? objects : Math.max(1, index));
+      const object = chance < 0.03 ? undefined : chance < 0.15 ? anywhere : nearby;
+      if (circles || object !== index) owners.set(object, { object, blocks: random() < 0.6 });
     }
     return { kind, owners: [...owners.values()] };
   });

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+
+import { AbsentOwners } from './absent-owners.ts';
+import { areReferences, nextIdentity, partitionDependents, referencesOf, type Identity } from './identity.ts';
+
+const owner: Identity = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'a', name: 'owner', uid: 'u' };
+const dependent = (namespace: string, ...references: Partial<Identity>[]) => ({
+  namespace,
+  owners: references.map((changes) => ({ ...owner, blocks: false, ...changes })),
+});
+
+describe('referencesOf', () => {
+  const wire = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true };
+
+  test('keeps what decides', () => {
+    const [reference] = referencesOf([{ ...wire, blockOwnerDeletion: true }]);
+    expect(reference).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', blocks: true });
+  });
+
+  const changes = [
+    { name: 'nothing', change: {}, same: true },
+    { name: 'who controls', change: { controller: false }, same: true },
+    { name: 'that it blocks no more', change: { blockOwnerDeletion: false }, same: false },
+    { name: 'the name', change: { name: 'other' }, same: false },
+    { name: 'the version', change: { apiVersion: 'v2' }, same: false },
+  ];
+  for (const { name, change, same } of changes) {
+    test(`${same ? 'does not tell' : 'tells'} references apart by ${name}`, () => {
+      const blocking = { ...wire, blockOwnerDeletion: true };
+      expect(areReferences(referencesOf([blocking]), [{ ...blocking, ...change }])).toBe(same);
+    });
+  }
+
+  test('tells more references from fewer', () => {
+    expect(areReferences(referencesOf([wire]), [wire, wire])).toBe(false);
+    expect(areReferences(referencesOf(undefined), undefined)).toBe(true);
+    expect(areReferences(referencesOf([wire]), undefined)).toBe(false);
+  });
+});
+
+describe('partitionDependents', () => {
+  const rows = [
+    { name: 'one that means it', given: dependent('a', {}), matching: true, other: false },
+    { name: 'one of another namespace', given: dependent('b', {}), matching: false, other: true },
+    { name: 'one that means another kind', given: dependent('a', { kind: 'Secret' }), matching: false, other: true },
+    { name: 'one that means both', given: dependent('a', {}, { name: 'x' }), matching: true, other: true },
+    { name: 'one that means another uid', given: dependent('a', { uid: 'x' }), matching: false, other: false },
+  ];
+  for (const { name, given, matching, other } of rows) {
+    test(`puts ${name} where it belongs`, () => {
+      const partition = partitionDependents([given], owner);
+      expect([partition.matching.length > 0, partition.other.length > 0]).toEqual([matching, other]);
+    });
+  }
+
+  test('finds an owner outside all namespaces meant from any of them', () => {
+    const wide = { ...owner, namespace: '' };
+    expect(partitionDependents([dependent('a', {}), dependent('b', {})], wide).matching).toHaveLength(2);
+  });
+});
+
+describe('nextIdentity', () => {
+  test('gives each of the others its turn, and comes round again', () => {
+    const dependents = [
+      dependent('a', {}),
+      dependent('b', {}),
+      dependent('a', { kind: 'Secret' }),
+      dependent('a', { kind: 'Secret' }),
+      dependent('a', { name: 'x' }),
+      dependent('a', { kind: 'Aardvark', uid: 'somebody else' }),
+    ];
+    const seen: string[] = [];
+    let at: Identity | undefined = owner;
+    for (let turns = 0; turns < 5 && at !== undefined; turns++) {
+      seen.push(`${at.kind} ${at.namespace}/${at.name}`);
+      at = nextIdentity(dependents, at);
+    }
+    expect(seen).toEqual([
+      'ConfigMap a/owner',
+      'ConfigMap a/x',
+      'ConfigMap b/owner',
+      'Secret a/owner',
+      'ConfigMap a/owner',
+    ]);
+  });
+
+  test('asks for a kind outside all namespaces there and nowhere else', () => {
+    const absent = { ...owner, namespace: '' };
+    expect(nextIdentity([dependent('a', {}), dependent('b', {})], absent)).toBeUndefined();
+    expect(nextIdentity([dependent('a', { name: 'x' })], absent)).toMatchObject({ name: 'x', namespace: '' });
+    expect(nextIdentity([dependent('a', { kind: 'Secret' })], absent)).toMatchObject({
+      kind: 'Secret',
+      namespace: 'a',
+    });
+  });
+});
+
+describe('AbsentOwners', () => {
+  const named = (name: string): Identity => ({ ...owner, name });
+
+  test('forgets the one that was asked for longest ago', () => {
+    const absent = new AbsentOwners(2);
+    absent.add(named('a'));
+    absent.add(named('b'));
+    expect(absent.has(named('a'))).toBe(true);
+    absent.add(named('c'));
+    expect(['a', 'b', 'c'].filter((name) => absent.has(named(name)))).toEqual(['a', 'c']);
+  });
+
+  test('tells identities apart by each of their parts', () => {
+    const absent = new AbsentOwners();
+    absent.add(owner);
+    const others = [{ namespace: '' }, { kind: 'x' }, { apiVersion: 'x' }, { uid: 'x' }, { name: 'x' }];
+    expect(others.filter((change) => absent.has({ ...owner, ...change }))).toEqual([]);
+    expect(absent.has({ ...owner })).toBe(true);
+  });
+});

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import {
+  apiVersionOf,
+  ConfigMaps,
+  CustomResourceDefinitions,
+  defineKind,
+  objectKey,
+  Secrets,
+  type Kind,
+} from '../../pkg/api/index.ts';
+import type { DiscoveryResult } from '../../pkg/client/index.ts';
+import { createMetricsRegistry, defineCounter, type Counter } from '../../pkg/metrics/index.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../../test/support/loggers.ts';
+import { apiError, RecordingClient } from '../../test/support/recording-client.ts';
+import { AbsentOwners } from './absent-owners.ts';
+import { createApplyChange, type GraphChange } from './changes.ts';
+import { DependencyGraph } from './graph.ts';
+import { KnownKinds } from './live.ts';
+import { Monitors, selectDeletable } from './monitors.ts';
+
+const never = new AbortController().signal;
+const all = ['get', 'list', 'watch', 'delete'];
+const widgets = (version: string): Kind =>
+  defineKind({ group: 'example.com', version, kind: 'Widget', resource: 'widgets', namespaced: true });
+
+function discovered(kinds: readonly Kind[], failures: Record<string, string> = {}): DiscoveryResult {
+  const resources = kinds.map((kind) => ({ kind, verbs: new Set(all) }));
+  return { resources, failures: new Map(Object.entries(failures)) };
+}
+
+describe('selectDeletable', () => {
+  const events = defineKind({ group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true });
+  const rows = [
+    { name: 'takes what can be listed, watched and deleted', kind: ConfigMaps, verbs: all, taken: true },
+    { name: 'leaves out what cannot be deleted', kind: ConfigMaps, verbs: ['list', 'watch'], taken: false },
+    { name: 'leaves out what cannot be watched', kind: ConfigMaps, verbs: ['list', 'delete'], taken: false },
+    { name: 'leaves out what cannot be listed', kind: ConfigMaps, verbs: ['watch', 'delete'], taken: false },
+    { name: 'leaves out events', kind: events, verbs: all, taken: false },
+    {
+      name: 'leaves out events of the newer group',
+      kind: { ...events, group: 'events.k8s.io' },
+      verbs: all,
+      taken: false,
+    },
+    { name: 'takes other kinds of that name', kind: { ...events, group: 'example.com' }, verbs: all, taken: true },
+  ];
+  for (const { name, kind, verbs, taken } of rows) {
+    test(name, () => {
+      const result = { resources: [{ kind, verbs: new Set(verbs) }], failures: new Map<string, string>() };
+      expect(selectDeletable(result)).toEqual(taken ? [kind] : []);
+    });
+  }
+});
+
+describe('Monitors', () => {
+  let client: RecordingClient;
+  let clock: FakeClock;
+  let offered: DiscoveryResult | Error;
+  let graph: DependencyGraph;
+  let kinds: KnownKinds;
+  let changes: GraphChange[];
+  let definitionChanges: number;
+  let syncErrors: Counter;
+  let monitors: Monitors;
+
+  beforeEach(() => {
+    client = new RecordingClient();
+    clock = new FakeClock();
+    kinds = new KnownKinds();
+    changes = [];
+    definitionChanges = 0;
+    syncErrors = defineCounter(createMetricsRegistry(), { name: 'errors', help: 'x' });
+    const ignore = (): void => {};
+    graph = new DependencyGraph(new AbsentOwners(), {
+      attemptDelete: ignore,
+      attemptOrphan: ignore,
+      foundForeignOwner: ignore,
+    });
+    const answer = async (): Promise<DiscoveryResult> => {
+      if (offered instanceof Error) throw offered;
+      return offered;
+    };
+    monitors = new Monitors({
+      client,
+      discovery: {
+        preferred: answer,
+        all: answer,
+        kindFor: async () => undefined,
+        refresh: async () => void (await answer()),
+      },
+      kinds,
+      clock,
+      logger: silentLogger,
+      syncErrors,
+      enqueue: (change) => changes.push(change),
+      onDefinitionsChanged: () => definitionChanges++,
+    });
+  });
+
+  afterEach(() => monitors.stop());
+
+  async function sync(offer: DiscoveryResult | Error): Promise<unknown> {
+    offered = offer;
+    const result = await monitors.sync(never).catch((error: unknown) => error);
+    await applyChanges();
+    return result;
+  }
+
+  async function applyChanges(): Promise<void> {
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    const apply = createApplyChange(graph, clock, silentLogger);
+    for (const change of changes.splice(0)) await apply(change, never);
+    await new Promise(setImmediate);
+  }
+
+  const add = (kind: Kind, name: string): void => {
+    client.seed(kind, { metadata: { namespace: 'a', name, uid: name, labels: { x: 'y' } } });
+  };
+  const watched = (): string[] => client.actions.filter(({ verb }) => verb === 'watch').map(({ resource }) => resource);
+
+  test('fill the graph, and keep it up to date', async () => {
+    add(ConfigMaps, 'one');
+    expect(await sync(discovered([ConfigMaps, Secrets]))).toEqual({ requeueAfterMs: 30_000 });
+    expect(monitors.isSynced).toBe(true);
+    expect(graph.get('one')).toMatchObject({ kind: 'ConfigMap', namespace: 'a', name: 'one' });
+    add(Secrets, 'two');
+    await client.delete(ConfigMaps, objectKey('a', 'one'), {}, never);
+    await applyChanges();
+    expect([graph.get('one'), graph.get('two')?.kind]).toEqual([undefined, 'Secret']);
+  });
+
+  test('watch each resource once, however often discovery is asked', async () => {
+    for (let round = 0; round < 3; round++) await sync(discovered([ConfigMaps, Secrets]));
+    expect(watched().sort()).toEqual(['configmaps', 'secrets']);
+    expect(kinds.find({ apiVersion: 'v1', kind: 'Secret' })).toMatchObject({ resource: 'secrets' });
+  });
+
+  test('let go of a resource that is not served any more', async () => {
+    add(widgets('v1'), 'one');
+    await sync(discovered([ConfigMaps, widgets('v1')]));
+    expect(graph.size).toBe(1);
+    await sync(discovered([ConfigMaps]));
+    expect(graph.size).toBe(0);
+    await sync(discovered([ConfigMaps, widgets('v1')]));
+    expect(graph.size).toBe(1);
+  });
+
+  test('keep what is there when its version changes, without a moment in which it is gone', async () => {
+    add(widgets('v1'), 'one');
+    await sync(discovered([widgets('v1')]));
+    const node = graph.get('one');
+    await sync(discovered([widgets('v2')]));
+    await applyChanges();
+    expect(graph.get('one')).toBe(node);
+    expect(node).toMatchObject({ apiVersion: apiVersionOf(widgets('v2')), isObserved: true });
+  });
+
+  test('keep watching what discovery could not tell of', async () => {
+    add(widgets('v1'), 'one');
+    await sync(discovered([ConfigMaps, widgets('v1')]));
+    await sync(discovered([ConfigMaps], { 'example.com/v1': 'no answer' }));
+    expect(graph.get('one')?.isObserved).toBe(true);
+  });
+
+  test('keep everything and count an error when discovery fails or tells of nothing', async () => {
+    add(ConfigMaps, 'one');
+    await sync(discovered([ConfigMaps]));
+    expect(await sync(new Error('no answer'))).toBeInstanceOf(Error);
+    expect(await sync(discovered([]))).toBeInstanceOf(Error);
+    expect(graph.size).toBe(1);
+    expect(syncErrors.value).toBe(2);
+  });
+
+  test('look at discovery soon, and a few times, after a definition has changed', async () => {
+    await sync(discovered([CustomResourceDefinitions]));
+    add(CustomResourceDefinitions, 'widgets');
+    await applyChanges();
+    expect(definitionChanges).toBe(1);
+    const waits: unknown[] = [];
+    for (let round = 0; round < 4; round++) waits.push(await sync(discovered([CustomResourceDefinitions])));
+    expect(waits.map((wait) => (wait as { requeueAfterMs: number }).requeueAfterMs)).toEqual([
+      3000, 3000, 3000, 30_000,
+    ]);
+  });
+
+  test('do not let work wait for ever for a resource that cannot be listed, but count it', async () => {
+    for (const verb of ['watch', 'list'] as const) {
+      client.before(verb, ({ resource }) => {
+        if (resource === 'secrets') throw apiError(500, 'InternalError');
+      });
+    }
+    await sync(discovered([ConfigMaps, Secrets]));
+    let isReady = false;
+    const ready = monitors.waitForSync(never).then(() => (isReady = true));
+    await clock.advance(29_000);
+    expect(isReady).toBe(false);
+    await clock.advance(2000);
+    await ready;
+    expect(monitors.isSynced).toBe(false);
+    await sync(discovered([ConfigMaps, Secrets]));
+    await sync(discovered([ConfigMaps, Secrets]));
+    expect(syncErrors.value).toBe(1);
+  });
+
+  test('leave no timer and no watch behind', async () => {
+    await sync(discovered([ConfigMaps]));
+    await monitors.waitForSync(never);
+    await monitors.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
