@@ -4,9 +4,27 @@ import type { Remaining } from './remaining.ts';
 export interface DeletionOutcome {
   /** Group versions that could not be described, with the reason. */
   readonly undiscovered: ReadonlyMap<string, string>;
+  /** Group versions whose names cannot be understood. */
+  readonly unparsable: readonly string[];
   /** What went wrong with single resources, in the server's words. */
   readonly failures: readonly string[];
   readonly remaining: readonly Remaining[];
+  /** Nothing else is touched before the last pod has gone, so what remains besides pods is not known. */
+  readonly waitsForPods: boolean;
+}
+
+/** Whether nothing is left, and nothing can be hidden from us. */
+export function isEmptied({ undiscovered, unparsable, failures, remaining }: DeletionOutcome): boolean {
+  return undiscovered.size === 0 && unparsable.length === 0 && failures.length === 0 && remaining.length === 0;
+}
+
+/** What kept the deletion from being complete, beside objects that take their time. */
+export function problemsOf({ undiscovered, unparsable, failures }: DeletionOutcome): readonly string[] {
+  return [
+    ...failures,
+    ...(undiscovered.size > 0 ? [discoveryFailure(undiscovered)] : []),
+    ...unparsable.map(parsingFailure),
+  ];
 }
 
 interface Verdict {
@@ -54,12 +72,21 @@ export function computeConditions(
   return [...updated, ...ours.filter(({ type }) => findCondition(present, type) === undefined)];
 }
 
-function findTroubles({ undiscovered, failures, remaining }: DeletionOutcome): ReadonlyMap<string, Verdict> {
+function findTroubles(outcome: DeletionOutcome): ReadonlyMap<string, Verdict> {
+  const { undiscovered, unparsable, failures } = outcome;
+  // As Kubernetes does: what remains is told once pods have gone, when it is known as a whole.
+  const remaining = outcome.waitsForPods ? [] : outcome.remaining;
   const troubles = new Map<string, Verdict>();
   if (undiscovered.size > 0) {
     troubles.set('NamespaceDeletionDiscoveryFailure', {
       reason: 'DiscoveryFailed',
       message: `Discovery failed for some groups, ${undiscovered.size} failing: ${discoveryFailure(undiscovered)}`,
+    });
+  }
+  if (unparsable.length > 0) {
+    troubles.set('NamespaceDeletionGroupVersionParsingFailure', {
+      reason: 'GroupVersionParsingFailed',
+      message: unparsable.map(parsingFailure).join(', '),
     });
   }
   if (failures.length > 0) {
@@ -96,8 +123,12 @@ function countFinalizers(remaining: readonly Remaining[]): ReadonlyMap<string, n
   return total;
 }
 
+function parsingFailure(groupVersion: string): string {
+  return `unexpected GroupVersion string: ${groupVersion}`;
+}
+
 /** What discovery could not describe, in one sentence. */
-export function discoveryFailure(undiscovered: ReadonlyMap<string, string>): string {
+function discoveryFailure(undiscovered: ReadonlyMap<string, string>): string {
   const groups = [...undiscovered].map(([groupVersion, why]) => `${groupVersion}: ${why}`);
   return `unable to retrieve the complete list of server APIs: ${groups.sort().join(', ')}`;
 }

@@ -1,4 +1,4 @@
-import { keyOf, metadataOf, Pods, resourceName, type Kind, type MetadataOnly } from '../../pkg/api/index.ts';
+import { apiVersionOf, keyOf, metadataOf, Pods, type Kind, type MetadataOnly } from '../../pkg/api/index.ts';
 import {
   isMethodNotSupported,
   isNotFound,
@@ -26,20 +26,15 @@ export async function deleteContent(
   discovered: DiscoveryResult,
   signal: AbortSignal,
 ): Promise<DeletionOutcome> {
-  const deletable = discovered.resources.filter(({ kind, verbs }) => kind.namespaced && verbs.has('delete'));
-  const pods = deletable.filter(({ kind }) => kind.group === Pods.group && kind.resource === Pods.resource);
-  const others = deletable.filter((resource) => !pods.includes(resource));
+  const { pods, others, unparsable } = selectDeletable(discovered.resources);
   const failures: string[] = [];
   const remaining: Remaining[] = [];
   const deleteOne = async (resource: DiscoveredResource): Promise<void> => {
     try {
       const left = await deleteResource(deletion, resource, signal);
-      if (left !== undefined) remaining.push(left);
-      if (left !== undefined && left.estimateSeconds === undefined) {
-        failures.push(
-          `unexpected items still remain in namespace: ${deletion.namespace} for ${describe(resource.kind)}`,
-        );
-      }
+      if (left === undefined) return;
+      remaining.push(left);
+      if (left.estimateSeconds === undefined) failures.push(unexpectedItems(deletion.namespace, resource.kind));
     } catch (error) {
       if (signal.aborted) throw error;
       failures.push(serverMessage(error)); // one resource that cannot be deleted holds up no other
@@ -47,12 +42,33 @@ export async function deleteContent(
   };
   await runBounded(concurrency, pods, deleteOne);
   // A pod may still need its Secrets, Services and policies to end well.
-  if (remaining.length === 0) await runBounded(concurrency, others, deleteOne);
-  return { undiscovered: discovered.failures, failures, remaining };
+  const waitsForPods = remaining.length > 0;
+  if (!waitsForPods) await runBounded(concurrency, others, deleteOne);
+  return { undiscovered: discovered.failures, unparsable, failures, remaining, waitsForPods };
 }
 
-function describe(kind: Kind): string {
-  return `${resourceName(kind)}, version ${kind.version}`;
+interface Deletable {
+  readonly pods: readonly DiscoveredResource[];
+  readonly others: readonly DiscoveredResource[];
+  /** Group versions that are none: nothing can be asked of what is said to be there. */
+  readonly unparsable: readonly string[];
+}
+
+export function selectDeletable(resources: readonly DiscoveredResource[]): Deletable {
+  const deletable = resources.filter(({ kind, verbs }) => kind.namespaced && verbs.has('delete'));
+  const isParsed = ({ kind }: DiscoveredResource): boolean => !kind.version.includes('/');
+  const isPods = ({ kind }: DiscoveredResource): boolean =>
+    kind.group === Pods.group && kind.version === Pods.version && kind.resource === Pods.resource;
+  const odd = deletable.filter((resource) => !isParsed(resource)).map(({ kind }) => apiVersionOf(kind));
+  return {
+    pods: deletable.filter(isPods),
+    others: deletable.filter((resource) => isParsed(resource) && !isPods(resource)),
+    unparsable: [...new Set(odd)],
+  };
+}
+
+function unexpectedItems(namespace: string, { group, version, resource }: Kind): string {
+  return `unexpected items still remain in namespace: ${namespace} for gvr: ${group}/${version}, Resource=${resource}`;
 }
 
 async function deleteResource(
@@ -62,11 +78,20 @@ async function deleteResource(
 ): Promise<Remaining | undefined> {
   const found = await listItems(client, kind, verbs, namespace, signal);
   if (found !== undefined && found.length === 0) return undefined; // most resources, at the price of one request
-  if (found === undefined || found.some(({ metadata }) => metadata.deletionTimestamp === undefined)) {
+  if (found === undefined || found.some(isToBeDeleted)) {
     await deleteItems(client, kind, verbs, namespace, found ?? [], signal);
   }
   const left = await listItems(client, kind, verbs, namespace, signal);
   return left === undefined ? undefined : computeRemaining(kind, left, goneForSeconds);
+}
+
+/** Finalizers that a deletion in the background takes off again: whoever asked for them wanted their owner gone too. */
+const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion']);
+
+/** Whether to ask for the deletion of an item changes anything. */
+export function isToBeDeleted({ metadata }: Pick<MetadataOnly, 'metadata'>): boolean {
+  if (metadata.deletionTimestamp === undefined) return true;
+  return (metadata.finalizers ?? []).some((finalizer) => collectorFinalizers.has(finalizer));
 }
 
 /** Undefined where the resource cannot be listed. */

@@ -49,7 +49,13 @@ describe('nextCheckMs', () => {
 
 describe('computeConditions', () => {
   const nowMs = Date.parse('2026-01-01T00:01:00Z');
-  const fine: DeletionOutcome = { undiscovered: new Map(), failures: [], remaining: [] };
+  const fine: DeletionOutcome = {
+    undiscovered: new Map(),
+    unparsable: [],
+    failures: [],
+    remaining: [],
+    waitsForPods: false,
+  };
   const held: Remaining = {
     kind: ConfigMaps,
     count: 2,
@@ -77,6 +83,11 @@ describe('computeConditions', () => {
         'DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1: the server is down',
     },
     {
+      name: 'what could not be understood',
+      outcome: { ...fine, unparsable: ['a/b/c'] },
+      expected: 'GroupVersionParsingFailed: unexpected GroupVersion string: a/b/c',
+    },
+    {
       name: 'what could not be deleted',
       outcome: { ...fine, failures: ['b is broken', 'a is broken'] },
       expected: 'ContentDeletionFailed: Failed to delete all resource types, 2 remaining: a is broken, b is broken',
@@ -99,6 +110,11 @@ describe('computeConditions', () => {
       expect(troubles.map(({ reason, message }) => `${reason}: ${message}`)).toContain(expected);
     });
   }
+
+  test('tells nothing of what remains before all pods have gone', () => {
+    const conditions = computeConditions([], { ...fine, remaining: [held], waitsForPods: true }, nowMs);
+    expect(conditions.every(({ status }) => status === 'False')).toBe(true);
+  });
 
   test('keeps the time of a status that has not changed, and foreign conditions', () => {
     const before = computeConditions([{ type: 'Other', status: 'True' }], fine, nowMs);

@@ -16,7 +16,7 @@ import {
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
 import { bucketLimiter, exponentialLimiter, maxOfLimiters } from '../../workqueue/index.ts';
-import { computeConditions, discoveryFailure, type DeletionOutcome } from './conditions.ts';
+import { computeConditions, isEmptied, problemsOf, type DeletionOutcome } from './conditions.ts';
 import { deleteContent } from './content.ts';
 import { nextCheckMs } from './remaining.ts';
 
@@ -32,7 +32,8 @@ export interface NamespaceOptions {
 }
 
 export function createNamespaceController(context: ControllerContext, options: NamespaceOptions): Controller {
-  const client = context.clientFor(name);
+  // One namespace takes a hundred requests and more: at the rate of others it would take minutes.
+  const client = context.clientFor(name, { qpsFactor: 20 });
   const rateLimiter = maxOfLimiters<ObjectKey>(
     exponentialLimiter({ baseMs: 5, maxMs: 60_000 }),
     bucketLimiter({ qps: 10, burst: 100 }),
@@ -42,13 +43,15 @@ export function createNamespaceController(context: ControllerContext, options: N
   const checks = new Map<ObjectKey, number>();
 
   const enqueue = (namespace: Cached<Namespace>): void => {
-    const { deletionTimestamp } = namespace.metadata;
-    if (deletionTimestamp === undefined) return;
-    const goneForMs = context.clock.now() - parseTime(deletionTimestamp);
-    queue.addAfter(keyOf(namespace), Math.max(0, settleMs - Math.max(0, goneForMs)));
+    if (namespace.metadata.deletionTimestamp !== undefined) queue.addAfter(keyOf(namespace), settleMs);
   };
   const namespaceHandlers = namespaces.addHandler(
-    { added: enqueue, updated: (_before, after) => enqueue(after) },
+    {
+      added: enqueue,
+      updated(before, after) {
+        if (!isStatusChange(before, after)) enqueue(after); // mostly what we have written ourselves
+      },
+    },
     { resyncMs: options.resyncMs },
   );
 
@@ -63,14 +66,17 @@ export function createNamespaceController(context: ControllerContext, options: N
     const discovered = await context.discovery.preferred(signal);
     const goneForSeconds = (context.clock.now() - parseTime(namespace.metadata.deletionTimestamp ?? '')) / 1000;
     const outcome = await deleteContent({ client, namespace: key, goneForSeconds }, discovered, signal);
-    const isDone = outcome.remaining.length === 0 && outcome.failures.length === 0 && outcome.undiscovered.size === 0;
-    if (isDone) {
+    const nowMs = context.clock.now();
+    if (isEmptied(outcome)) {
       checks.delete(key);
-      await finalize(client, namespace, signal);
+      // Whoever else holds it back keeps it in sight: let it not tell of troubles that are over.
+      const last = willStay(namespace) ? await writeConditions(client, namespace, outcome, nowMs, signal) : namespace;
+      await finalize(client, last, signal);
       return {};
     }
-    await writeConditions(client, namespace, outcome, context.clock.now(), signal);
-    if (outcome.failures.length > 0 || outcome.undiscovered.size > 0) throw new ContentLeftError(key, outcome);
+    await writeConditions(client, namespace, outcome, nowMs, signal);
+    const problems = problemsOf(outcome);
+    if (problems.length > 0) throw new ContentLeftError(key, problems);
     const checksBefore = checks.get(key) ?? 0;
     checks.set(key, checksBefore + 1);
     return { requeueAfterMs: nextCheckMs(outcome.remaining, checksBefore) };
@@ -85,10 +91,20 @@ export class ContentLeftError extends Error {
   override readonly name = 'ContentLeftError';
   readonly reason = 'ContentLeft';
 
-  constructor(namespace: string, { failures, undiscovered }: DeletionOutcome) {
-    const unknown = undiscovered.size > 0 ? [discoveryFailure(undiscovered)] : [];
-    super(`delete the content of namespace ${namespace}: ${[...failures, ...unknown].join('; ')}`);
+  constructor(namespace: string, problems: readonly string[]) {
+    super(`delete the content of namespace ${namespace}: ${problems.join('; ')}`);
   }
+}
+
+/** A namespace that was going before and has new conditions, and nothing else. A resync is no change at all. */
+function isStatusChange(before: Cached<Namespace>, after: Cached<Namespace>): boolean {
+  if (before.metadata.resourceVersion === after.metadata.resourceVersion) return false;
+  return before.metadata.deletionTimestamp !== undefined && isEqualJson(before.spec, after.spec);
+}
+
+/** Whether the namespace is there still when our finalizer is gone. */
+function willStay({ metadata, spec }: Namespace): boolean {
+  return (metadata.finalizers ?? []).length > 0 || (spec?.finalizers ?? []).some((present) => present !== finalizer);
 }
 
 /** The live namespace, marked as terminating; undefined if there is nothing to do. What is deleted is not judged by a cache. */
@@ -106,22 +122,24 @@ async function readTerminating(client: Client, key: ObjectKey, signal: AbortSign
   }
 }
 
+/** Gives the namespace as it is afterwards. */
 async function writeConditions(
   client: Client,
   namespace: Namespace,
   outcome: DeletionOutcome,
   nowMs: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Namespace> {
   const before = namespace.status?.conditions ?? [];
   const conditions = computeConditions(before, outcome, nowMs);
-  if (isEqualJson(conditions, before)) return;
+  if (isEqualJson(conditions, before)) return namespace;
   const updated = { ...namespace, status: { ...namespace.status, conditions } } as Unsaved<Namespace>;
   try {
-    await client.updateStatus(Namespaces, updated, signal);
+    return await client.updateStatus(Namespaces, updated, signal);
   } catch (error) {
     // They only inform: the next pass writes them anew, and the deletion must not wait for them.
     if (!isConflict(error) && !isNotFound(error)) throw error;
+    return namespace;
   }
 }
 

@@ -60,7 +60,9 @@ export function parseAggregated(document: unknown): DiscoveredGroup[] | undefine
       versions: (versions ?? []).map(({ version, freshness, resources }) => {
         const groupVersion = group === '' ? version : `${group}/${version}`;
         // The server that stands behind this group does not answer: what is listed, if anything, is what it once was.
-        if (freshness === 'Stale') return { groupVersion, resources: [], failure: 'stale discovery document' };
+        if (freshness === 'Stale') {
+          return { groupVersion, resources: [], failure: `stale GroupVersion discovery: ${groupVersion}` };
+        }
         const known = (resources ?? []).flatMap(({ resource, scope, responseKind, verbs }) =>
           responseKind === undefined || responseKind === null || responseKind.kind === ''
             ? [] // only its subresources can be asked for
