@@ -58,7 +58,7 @@ export function followNamespaces(api: Api): () => void {
   const make = (namespace: string): void => {
     ensure(api, { group: '', resource: 'serviceaccounts', namespace, body: { metadata: { name: 'default' } } });
   };
-  for (const { object } of [...api.store.entries('namespaces')]) make(object.metadata.name);
+  for (const { object } of api.store.entries('namespaces')) make(object.metadata.name);
   return api.store.listen('namespaces', ({ type, entry }) => {
     if (type === 'ADDED') queueMicrotask(() => make(entry.object.metadata.name));
   });

@@ -8,6 +8,7 @@ import { binaryPath } from './binaries.ts';
 import { writeCredentials, credentialFiles } from './credentials.ts';
 import type { CredentialFiles } from './credentials.ts';
 import { findFreePort } from './ports.ts';
+import { startSandboxCluster } from './sandbox-cluster.ts';
 import { ServerExitedError, ServerProcess } from './server-process.ts';
 import { watchOver } from './watchdog.ts';
 
@@ -39,8 +40,12 @@ export interface ProcessCommand {
 
 const attempts = 5;
 
-/** Starts etcd and an API server of their own and resolves when both are ready. */
+/** Which server the suites are run against: `npm run test:cluster -- --server=sandbox`. */
+export const isSandbox: boolean = process.env['CLUSTER_SERVER'] === 'sandbox';
+
+/** Starts etcd and an API server of their own, or a sandbox in their place, and resolves when they are ready. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  if (isSandbox) return startSandboxCluster();
   const programs = { etcd: await binaryPath('etcd'), apiServer: await binaryPath('kube-apiserver') };
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -20,7 +20,7 @@ export { admin, openCluster } from './access.ts';
 export type { ClusterAccess, PlainRequest, PlainResponse } from './access.ts';
 export { binaryPath } from './binaries.ts';
 export type { BinaryName } from './binaries.ts';
-export { startCluster } from './cluster.ts';
+export { isSandbox, startCluster } from './cluster.ts';
 export type { Cluster, ClusterOptions, ProcessCommand } from './cluster.ts';
 export type { CredentialFiles, Identity } from './credentials.ts';
 export { findFreePort } from './ports.ts';

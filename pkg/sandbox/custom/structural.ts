@@ -139,7 +139,7 @@ function checkNumber(value: number, schema: Fields, path: string): FieldError[] 
 function checkText(value: string, schema: Fields, path: string): FieldError[] {
   const { minLength, maxLength, pattern } = schema;
   const errors: FieldError[] = [];
-  const length = [...value].length;
+  const { length } = Array.from(value); // of characters, not of their halves
   if (typeof minLength === 'number' && length < minLength) {
     errors.push(problem(path, value, `should be at least ${minLength} chars long`));
   }

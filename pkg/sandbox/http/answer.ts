@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { stringify } from 'yaml';
 
-import { Failure } from '../failure.ts';
+import type { Failure } from '../failure.ts';
 
 /** What a request is answered with. Text is sent as it is, anything else as JSON. */
 export interface Answer {
@@ -29,9 +29,8 @@ export function refusal(failure: Failure): Answer {
 }
 
 export function send(response: ServerResponse, answer: Answer, format: 'json' | 'yaml'): void {
-  const isText = typeof answer.body === 'string';
   const inYaml = format === 'yaml' && answer.contentType === undefined;
-  const json = isText ? String(answer.body) : JSON.stringify(answer.body);
+  const json = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
   const payload = Buffer.from(inYaml ? stringify(JSON.parse(json)) : json);
   response.setHeader('Content-Type', answer.contentType ?? (inYaml ? 'application/yaml' : 'application/json'));
   response.setHeader('Content-Length', payload.length);

@@ -10,7 +10,7 @@ import { rulesOf } from '../rules/index.ts';
 import type { Fields } from '../schema/index.ts';
 import { ok, type Answer } from './answer.ts';
 import { showList, showObject } from './represent.ts';
-import { isTrue, requireVerb, success, viewOf, type Call, type ResourceDeps } from './resources.ts';
+import { isTrue, requireVerb, success, viewOf, type Call, type ResourceDeps } from './call.ts';
 import { startWatch } from './watch.ts';
 
 function selectionOf({ path, query }: Call, more?: string) {

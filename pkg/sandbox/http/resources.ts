@@ -1,9 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-
-import type { TokenRequest } from '../../api/index.ts';
-import type { Authenticator, TokenSigner, User } from '../auth/index.ts';
 import { badRequest, methodNotAllowed, unknownPath } from '../failure.ts';
-import type { Resource } from '../registry/index.ts';
 import { asVersion, keyIn } from '../rest/api.ts';
 import { createObject } from '../rest/create.ts';
 import { decode, type FieldValidation } from '../rest/decode.ts';
@@ -16,30 +11,10 @@ import { isFields, type Fields } from '../schema/index.ts';
 import type { Entry } from '../storage/index.ts';
 import { ok, type Answer } from './answer.ts';
 import { mediaTypeOf, parseBody, readBody, unsupportedMediaType } from './body.ts';
+import { isTrue, requireVerb, success, viewOf, type Call, type ResourceDeps } from './call.ts';
 import { collectionAnswer, deleteAnswer, watchAnswer } from './collections.ts';
-import type { Negotiated } from './negotiate.ts';
-import type { ResourcePath } from './path.ts';
-import { showObject, type View } from './represent.ts';
-import type { WatchDeps, WatchStream } from './watch.ts';
-
-export interface ResourceDeps extends WatchDeps {
-  readonly authenticator: Authenticator;
-  readonly tokens: TokenSigner;
-  /** To be ended when the server is. */
-  readonly watches: Set<WatchStream>;
-}
-
-/** One request for a resource, as far as it has been understood. */
-export interface Call {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly resource: Resource;
-  readonly path: ResourcePath;
-  readonly query: URLSearchParams;
-  readonly user: User;
-  readonly negotiated: Negotiated;
-  readonly dryRun: boolean;
-}
+import { showObject } from './represent.ts';
+import type { WatchDeps } from './watch.ts';
 
 /** Answers a request for a resource; undefined when the answer is a stream that has begun. */
 export async function answerCall(deps: ResourceDeps, call: Call): Promise<Answer | undefined> {
@@ -95,7 +70,7 @@ async function createAnswer(deps: ResourceDeps, call: Call): Promise<Answer> {
   if (review !== undefined) return { status: 201, body: review };
   if (resource.group === '' && resource.resource === 'bindings') {
     const metadata = isFields(object['metadata']) ? object['metadata'] : {};
-    return bindAnswer(deps, call, String(metadata['name'] ?? ''), object);
+    return bindAnswer(deps, call, typeof metadata['name'] === 'string' ? metadata['name'] : '', object);
   }
   return shown(deps, call, createObject(deps.api, resource, path.namespace, object, { dryRun }), 201, warnings);
 }
@@ -133,7 +108,7 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
     }
     case 'token': {
       const place = { namespace: path.namespace ?? '', name };
-      return { status: 201, body: createToken(api, deps.tokens, place, body as unknown as TokenRequest) };
+      return { status: 201, body: createToken(api, deps.tokens, place, body) };
     }
     default:
       throw unknownPath();
@@ -190,12 +165,6 @@ function patchTypeOf({ request, resource }: Call): PatchType {
   throw unsupportedMediaType(Object.keys(patchTypes).join(', '));
 }
 
-export function viewOf(deps: WatchDeps, { negotiated, query }: Call): View {
-  const include = query.get('includeObject');
-  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
-  return { representation: negotiated.representation, includeObject, nowMs: deps.clock.now() };
-}
-
 function shown(deps: WatchDeps, call: Call, entry: Entry, status: number, warnings: readonly string[] = []): Answer {
   const { resource } = call;
   return { status, body: showObject(asVersion(entry, resource), resource, viewOf(deps, call)), warnings };
@@ -222,16 +191,4 @@ function validationOf({ query }: Call): FieldValidation {
   if (value === 'Strict' || value === 'Ignore' || value === 'Warn') return value;
   if (value === '') return 'Warn';
   throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(value)}`);
-}
-
-export function requireVerb({ verbs }: Resource, verb: string): void {
-  if (!verbs.includes(verb)) throw methodNotAllowed();
-}
-
-export function isTrue(value: string | null): boolean {
-  return value === 'true' || value === '1';
-}
-
-export function success(): object {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
 }

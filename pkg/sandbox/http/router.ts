@@ -7,7 +7,8 @@ import { openApiAnswer } from './openapi.ts';
 import { ok, refusal, send, text, type Answer } from './answer.ts';
 import { negotiate } from './negotiate.ts';
 import { parseResourcePath } from './path.ts';
-import { answerCall, type ResourceDeps } from './resources.ts';
+import type { ResourceDeps } from './call.ts';
+import { answerCall } from './resources.ts';
 
 export interface RouterDeps extends ResourceDeps {
   readonly logger: Logger;

@@ -95,7 +95,7 @@ class WatchStream {
   readonly #resource: Resource;
   readonly #options: StreamOptions;
   #unsent: Buffer[] = [];
-  #flushing: NodeJS.Immediate | undefined;
+  #isFlushing = false;
   #sentVersion = 0;
   #ended = false;
 
@@ -175,7 +175,9 @@ class WatchStream {
     if (this.#ended) return;
     this.#unsent.push(line);
     this.#sentVersion = Math.max(this.#sentVersion, version);
-    this.#flushing ??= setImmediate(() => this.#flushDurable());
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => this.#flushDurable());
   }
 
   /** Nobody may hear of what a crash could still undo. */
@@ -190,7 +192,7 @@ class WatchStream {
   }
 
   #flush(): void {
-    this.#flushing = undefined;
+    this.#isFlushing = false;
     if (this.#unsent.length === 0 || this.#ended) return;
     const { response } = this.#options;
     response.write(this.#unsent.length === 1 ? this.#unsent[0] : Buffer.concat(this.#unsent));

@@ -1,4 +1,4 @@
-import { applyPatch, type Operation } from 'rfc6902';
+import { applyPatch } from 'rfc6902';
 import { z } from 'zod';
 
 import { badRequest, Failure } from '../failure.ts';
@@ -29,7 +29,7 @@ export function applyJsonPatch(object: Fields, patch: unknown): Fields {
     ...('from' in operation && { from: `/root${operation.from}` }),
   }));
   // Checked above; a pointer of the empty path has a parent this way, so that the whole can be replaced too.
-  for (const problem of applyPatch(target, moved as Operation[])) {
+  for (const problem of applyPatch(target, moved)) {
     if (problem === null) continue;
     const message = 'the server rejected our request due to an error in our request';
     const causes = [{ reason: 'FieldValueInvalid', message: problem.message }];

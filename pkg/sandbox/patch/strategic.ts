@@ -74,7 +74,7 @@ function mergeList(before: readonly unknown[], patch: readonly unknown[], field:
   if (patch.some((item) => isFields(item) && item['$patch'] === 'replace')) {
     return patch.filter((item) => !(isFields(item) && item['$patch'] === 'replace'));
   }
-  const result = [...before];
+  let result = [...before];
   for (const item of patch) {
     if (!isFields(item)) throw badRequest('expected an object in a list that is merged by key');
     const key = item[mergeKey];
@@ -82,12 +82,8 @@ function mergeList(before: readonly unknown[], patch: readonly unknown[], field:
       throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
     const index = result.findIndex((each) => isFields(each) && each[mergeKey] === key);
     const present = result[index];
-    if (item['$patch'] === 'delete') {
-      for (let at = result.length - 1; at >= 0; at--) {
-        const each = result[at];
-        if (isFields(each) && each[mergeKey] === key) result.splice(at, 1);
-      }
-    } else if (isFields(present)) result[index] = mergeObject(present, item, itemType);
+    if (item['$patch'] === 'delete') result = result.filter((each) => !(isFields(each) && each[mergeKey] === key));
+    else if (isFields(present)) result[index] = mergeObject(present, item, itemType);
     else result.push(mergeObject({}, item, itemType));
   }
   return result;
@@ -112,7 +108,8 @@ function orderItems(
   const result: unknown[] = [];
   for (const item of ordered) {
     const place = placeBefore(item);
-    while (place >= 0 && others.length > 0 && placeBefore(others[0]) < place) result.push(others.shift());
+    const earlier = others.findIndex((each) => placeBefore(each) > place);
+    if (place >= 0) result.push(...others.splice(0, earlier < 0 ? others.length : earlier));
     result.push(item);
   }
   return [...result, ...others];

@@ -53,7 +53,8 @@ function resourcesOf(api: Api, { spec }: CustomResourceDefinition): Resource[] {
 }
 
 function deleteAll(api: Api, resource: Resource): void {
-  for (const { object } of [...api.store.entries(storageId(resource))]) {
+  const entries = [...api.store.entries(storageId(resource))]; // as it is now: the deletes change it
+  for (const { object } of entries) {
     if (object.metadata.deletionTimestamp !== undefined) continue;
     const key = keyIn(resource, object.metadata.namespace, object.metadata.name);
     deleteObject(api, resource, key, {}, { dryRun: false });

@@ -1,4 +1,4 @@
-import { formatSelector, type LabelSelector, type ObjectKey, type Scale } from '../../api/index.ts';
+import { formatSelector, type ObjectKey, type Scale } from '../../api/index.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
@@ -46,7 +46,7 @@ function selectorText(selector: unknown): string | undefined {
   if (!isFields(selector)) return undefined;
   const isLabels = selector['matchLabels'] === undefined && selector['matchExpressions'] === undefined;
   // A replication controller selects by plain labels.
-  return formatSelector((isLabels ? { matchLabels: selector } : selector) as LabelSelector);
+  return formatSelector(isLabels ? { matchLabels: selector } : selector);
 }
 
 export function updateScale(api: Api, resource: Resource, key: ObjectKey, scale: Fields, options: WriteOptions): Scale {
@@ -64,7 +64,7 @@ export function updateScale(api: Api, resource: Resource, key: ObjectKey, scale:
   if (version !== undefined && version !== '' && version !== old.object.metadata.resourceVersion) {
     throw conflict(resource, name);
   }
-  if (given['name'] !== undefined && given['name'] !== name) throw notFound(resource, String(given['name']));
+  if (given['name'] !== undefined && given['name'] !== name) throw notFound(resource, JSON.stringify(given['name']));
   const next: Fields = structuredClone(old.object);
   setPath(next, placesOf(resource).spec, replicas);
   return scaleOf(resource, storeUpdate(api, resource, { key, old, next }, { ...options, target: 'object' }));

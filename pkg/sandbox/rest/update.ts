@@ -31,7 +31,7 @@ export function replaceObject(
   const { name, namespace, resourceVersion = '', uid = '' } = metadata;
   if (name !== undefined && name !== old.object.metadata.name) {
     throw badRequest(
-      `the name of the object (${String(name)}) does not match the name on the URL (${old.object.metadata.name})`,
+      `the name of the object (${JSON.stringify(name)}) does not match the name on the URL (${old.object.metadata.name})`,
     );
   }
   if (namespace !== undefined && namespace !== old.object.metadata.namespace) {
@@ -133,8 +133,12 @@ function merge(old: UntypedObject, next: Fields, resource: Resource, target: Upd
 /** Everything but metadata and status is specification. */
 function countGeneration(draft: UntypedObject, previous: UntypedObject, rules: Rules): void {
   if (rules.tracksGeneration !== true) return;
-  const specOf = ({ apiVersion: _, kind: __, metadata, status: ___, ...spec }: UntypedObject): Fields =>
-    rules.countsAnnotations === true ? { ...spec, annotations: metadata.annotations } : spec;
+  const specOf = (object: UntypedObject): Fields => ({
+    ...object,
+    metadata: rules.countsAnnotations === true ? object.metadata.annotations : undefined,
+    apiVersion: undefined,
+    status: undefined,
+  });
   if (isEqualJson(specOf(draft), specOf(previous), { emptyIsAbsent: true })) return;
   draft.metadata.generation = (previous.metadata.generation ?? 0) + 1;
 }

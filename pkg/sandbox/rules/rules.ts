@@ -36,7 +36,7 @@ export interface Rules<T extends KubeObject = KubeObject> {
 
 /** The rules of a kind, for a table of all of them: objects reach them only through the kind they belong to. */
 export function defineRules<T extends KubeObject>(rules: Rules<T>): Rules {
-  return rules as unknown as Rules;
+  return rules;
 }
 
 export function required(field: string, detail = ''): FieldError {

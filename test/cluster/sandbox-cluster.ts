@@ -1,0 +1,56 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openCluster, saveAddresses } from './access.ts';
+import type { Cluster, ProcessCommand } from './cluster.ts';
+import { credentialFiles, writeCredentials } from './credentials.ts';
+import { findFreePort } from './ports.ts';
+import { ServerProcess } from './server-process.ts';
+import { watchOver } from './watchdog.ts';
+
+const mainFile = new URL('../../cmd/sandbox/main.ts', import.meta.url).pathname;
+
+/**
+ * The sandbox in place of etcd and kube-apiserver, in a process of its own. It keeps its objects on disk, so that it can
+ * be killed and started again like the two; being its own storage, it stands for either of them. A restart is also its
+ * compaction: it remembers nothing from before.
+ */
+export async function startSandboxCluster(): Promise<Cluster> {
+  const directory = mkdtempSync(join(tmpdir(), 'kube-sandbox-'));
+  const callOffWatchdog = watchOver(directory);
+  const servers: ServerProcess[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.kill()));
+    await rm(directory, { recursive: true, force: true });
+    callOffWatchdog();
+  };
+  try {
+    const port = await findFreePort();
+    const url = `https://127.0.0.1:${String(port)}`;
+    saveAddresses(directory, { url, etcdUrl: '' });
+    writeCredentials(credentialFiles(directory)); // where the sandbox looks for its own
+    const access = { ...openCluster(directory), compact: async () => {} };
+    const isReady = async (): Promise<boolean> => {
+      try {
+        return (await access.request({ path: '/api/v1/namespaces/default' })).status === 200;
+      } catch {
+        return false; // not listening yet
+      }
+    };
+    const args = [mainFile, '--quiet', '--no-controllers', '--nodes=0', `--port=${port}`, `--data-dir=${directory}`];
+    const sandbox = new ServerProcess({ name: 'sandbox', directory, program: process.execPath, args, isReady });
+    servers.push(sandbox);
+    await sandbox.start();
+    const startProcess = async (command: ProcessCommand): Promise<ServerProcess> => {
+      const server = new ServerProcess({ ...command, directory });
+      servers.push(server);
+      await server.start();
+      return server;
+    };
+    return { ...access, etcd: sandbox, apiServer: sandbox, startProcess, stop, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
