@@ -44,10 +44,6 @@ function evictionKeyOf(ready: string | undefined): string | undefined {
 const isEvictionTaint = ({ key, effect }: Cached<Taint>): boolean =>
   effect === 'NoExecute' && (key === notReady || key === unreachable);
 
-export function hasEvictionTaint({ spec }: Cached<Node>): boolean {
-  return spec.taints?.some(isEvictionTaint) === true;
-}
-
 export type EvictionStep =
   | 'none'
   /** Take our NoExecute taints off. */
