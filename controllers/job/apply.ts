@@ -152,7 +152,7 @@ export async function removeTrackingFinalizer(
     return metadata.resourceVersion;
   } catch (error) {
     if (isNotFound(error) || isInvalid(error)) return undefined;
-    throw new Error(`release pod ${keyOf(pod)}`, { cause: error });
+    throw error;
   }
 }
 
