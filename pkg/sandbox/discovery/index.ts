@@ -1,1 +1,2 @@
 export { aggregatedDiscovery, coreVersions, groupList, oneGroup, resourceList } from './documents.ts';
+export { openApiDocument, openApiIndex } from './openapi.ts';

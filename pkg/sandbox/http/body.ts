@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
 
 import { badRequest, Failure } from '../failure.ts';
+import type { Registry } from '../registry/index.ts';
+import { decodeProtobuf, objectType, ProtobufError, readEnvelope, type ObjectType } from '../schema/index.ts';
 
 /** As of the API server: what etcd would take, with room for the patch around it. */
 const maxBytes = 3 * 1024 * 1024;
@@ -27,7 +29,8 @@ export function mediaTypeOf(request: IncomingMessage): string {
 }
 
 /** A body of the given media type as a value. Throws 400 and 415. */
-export function parseBody(body: Buffer, mediaType: string): unknown {
+export function parseBody(body: Buffer, mediaType: string, registry: Registry): unknown {
+  if (mediaType === 'application/vnd.kubernetes.protobuf') return parseProtobuf(body, registry);
   const text = body.toString('utf8');
   switch (mediaType) {
     case '':
@@ -40,13 +43,43 @@ export function parseBody(body: Buffer, mediaType: string): unknown {
     case 'application/apply-patch+yaml':
       return parseYaml(text);
     default:
-      throw unsupportedMediaType('application/json, application/yaml');
+      throw unsupportedMediaType('application/json, application/yaml, application/vnd.kubernetes.protobuf');
   }
 }
 
 export function unsupportedMediaType(accepted: string): Failure {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
   return new Failure(415, 'UnsupportedMediaType', message);
+}
+
+/** What is sent to subresources and along with deletes: objects that are never stored. */
+const passing: Readonly<Record<string, string>> = {
+  Binding: 'io.k8s.api.core.v1.Binding',
+  DeleteOptions: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions',
+  Eviction: 'io.k8s.api.policy.v1.Eviction',
+  Scale: 'io.k8s.api.autoscaling.v1.Scale',
+  TokenRequest: 'io.k8s.api.authentication.v1.TokenRequest',
+};
+
+/** Go clients send what they know by type in this form, and take JSON for an answer. */
+function parseProtobuf(body: Buffer, registry: Registry): unknown {
+  try {
+    const { apiVersion, kind, raw } = readEnvelope(body);
+    const type = typeOf(apiVersion, kind, registry);
+    if (type === undefined)
+      throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+    return { ...decodeProtobuf(raw, type), apiVersion, kind };
+  } catch (error) {
+    if (error instanceof ProtobufError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function typeOf(apiVersion: string, kind: string, registry: Registry): ObjectType | undefined {
+  const resource = registry.byKind(apiVersion, kind);
+  if (resource?.type.kind === 'built-in') return resource.type.object;
+  const name = passing[kind];
+  return name === undefined ? undefined : objectType(name);
 }
 
 function parseJson(text: string): unknown {

@@ -31,7 +31,7 @@ export async function answerCall(deps: ResourceDeps, call: Call): Promise<Answer
       return shown(deps, call, api.get(resource, key), 200);
     case 'PUT': {
       requireVerb(resource, 'update');
-      const { object, warnings } = decode(await readObject(call), resource, validationOf(call));
+      const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
       return shown(deps, call, replaceObject(api, resource, key, object, { dryRun, target: 'object' }), 200, warnings);
     }
     case 'PATCH':
@@ -39,7 +39,7 @@ export async function answerCall(deps: ResourceDeps, call: Call): Promise<Answer
       return patchAnswer(deps, call, name, 'object');
     case 'DELETE':
       requireVerb(resource, 'delete');
-      return deleteAnswer(deps, call, key, await readOptional(call));
+      return deleteAnswer(deps, call, key, await readOptional(deps, call));
     default:
       throw methodNotAllowed();
   }
@@ -55,7 +55,7 @@ async function answerCollection(deps: ResourceDeps, call: Call): Promise<Answer 
       return createAnswer(deps, call);
     case 'DELETE':
       requireVerb(resource, 'deletecollection');
-      return deleteAnswer(deps, call, undefined, await readOptional(call));
+      return deleteAnswer(deps, call, undefined, await readOptional(deps, call));
     default:
       throw path.namespace === undefined && resource.namespaced ? unknownPath() : methodNotAllowed();
   }
@@ -65,7 +65,7 @@ async function createAnswer(deps: ResourceDeps, call: Call): Promise<Answer> {
   const { resource, path, user, dryRun } = call;
   requireVerb(resource, 'create');
   if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
-  const { object, warnings } = decode(await readObject(call), resource, validationOf(call));
+  const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
   const review = answerReview(resource, object, user, deps.authenticator);
   if (review !== undefined) return { status: 201, body: review };
   if (resource.group === '' && resource.resource === 'bindings') {
@@ -94,10 +94,10 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
   if (target !== undefined) {
     if (verb === 'get') return shown(deps, call, api.get(resource, key), 200);
     if (verb === 'patch') return patchAnswer(deps, call, name, target);
-    const { object, warnings } = decode(await readObject(call), resource, validationOf(call));
+    const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
     return shown(deps, call, replaceObject(api, resource, key, object, { dryRun, target }), 200, warnings);
   }
-  const body = await readObject(call);
+  const body = await readObject(deps, call);
   switch (subresource) {
     case 'binding':
       return bindAnswer(deps, call, name, body);
@@ -122,14 +122,15 @@ const subresourceVerbs: Readonly<Record<string, string>> = {
   POST: 'create',
 };
 
-async function scaleAnswer({ api }: ResourceDeps, call: Call, name: string): Promise<Answer> {
+async function scaleAnswer(deps: ResourceDeps, call: Call, name: string): Promise<Answer> {
+  const { api } = deps;
   const { request, resource, path, dryRun } = call;
   const key = keyIn(resource, path.namespace, name);
   const present = scaleOf(resource, asVersion(api.get(resource, key), resource));
   if (request.method === 'GET') return ok(present);
-  if (request.method === 'PUT') return ok(updateScale(api, resource, key, await readObject(call), { dryRun }));
+  if (request.method === 'PUT') return ok(updateScale(api, resource, key, await readObject(deps, call), { dryRun }));
   const type = patchTypeOf(call);
-  const patch = parseBody(await readBody(request), mediaTypeOf(request));
+  const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
   // A scale has no lists: a strategic patch of it is a merge.
   const patched = applyPatchOf(type === 'strategic' ? 'merge' : type, { ...present }, patch, resource);
   return ok(updateScale(api, resource, key, patched, { dryRun }));
@@ -144,7 +145,7 @@ function bindAnswer({ api }: ResourceDeps, call: Call, name: string, binding: Fi
 async function patchAnswer(deps: ResourceDeps, call: Call, name: string, target: UpdateTarget): Promise<Answer> {
   const { request, resource, path, dryRun } = call;
   const type = patchTypeOf(call);
-  const patch = parseBody(await readBody(request), mediaTypeOf(request));
+  const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
   const options = { dryRun, target, type, validation: validationOf(call) };
   const key = keyIn(resource, path.namespace, name);
   const { entry, warnings } = patchObject(deps.api, resource, key, patch, options);
@@ -170,17 +171,17 @@ function shown(deps: WatchDeps, call: Call, entry: Entry, status: number, warnin
   return { status, body: showObject(asVersion(entry, resource), resource, viewOf(deps, call)), warnings };
 }
 
-async function readObject({ request }: Call): Promise<Fields> {
-  const value = parseBody(await readBody(request), mediaTypeOf(request));
+async function readObject(deps: ResourceDeps, { request }: Call): Promise<Fields> {
+  const value = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
   if (!isFields(value)) throw badRequest('the body of the request is not an object');
   return value;
 }
 
 /** Of a delete, which may say how it is meant or not. */
-async function readOptional({ request }: Call): Promise<Fields> {
+async function readOptional(deps: ResourceDeps, { request }: Call): Promise<Fields> {
   const body = await readBody(request);
   if (body.length === 0) return {};
-  const value = parseBody(body, mediaTypeOf(request));
+  const value = parseBody(body, mediaTypeOf(request), deps.api.registry);
   if (value === null) return {};
   if (!isFields(value)) throw badRequest('the body of the request is not an object');
   return value;

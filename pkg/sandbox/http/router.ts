@@ -1,9 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from '../../log/index.ts';
-import { aggregatedDiscovery, coreVersions, groupList, oneGroup, resourceList } from '../discovery/index.ts';
+import {
+  aggregatedDiscovery,
+  coreVersions,
+  groupList,
+  oneGroup,
+  openApiDocument,
+  openApiIndex,
+  resourceList,
+} from '../discovery/index.ts';
 import { badRequest, Failure, methodNotAllowed, unknownPath } from '../failure.ts';
-import { openApiAnswer } from './openapi.ts';
 import { ok, refusal, send, text, type Answer } from './answer.ts';
 import { negotiate } from './negotiate.ts';
 import { parseResourcePath } from './path.ts';
@@ -108,7 +115,8 @@ function documentAnswer(deps: RouterDeps, pathname: string, request: IncomingMes
       return ok(path === '/api' ? coreVersions(request.headers.host ?? '') : groupList(resources));
     }
     default: {
-      if (path.startsWith('/openapi/')) return openApiAnswer(resources, path);
+      if (path === '/openapi/v3') return ok(openApiIndex(resources));
+      if (path.startsWith('/openapi/v3/')) return found(openApiDocument(resources, path.slice('/openapi/v3/'.length)));
       const [, root, group = '', version, ...more] = path.split('/');
       if (more.length > 0) return undefined;
       if (root === 'api') return version === undefined ? found(resourceList(resources, group)) : undefined;

@@ -37,6 +37,8 @@ type field struct {
 type typeInfo struct {
 	MapType string            `json:"mt,omitempty"`
 	Fields  map[string]*field `json:"f"`
+	// Of the protobuf encoding: a field by its number; "@type" for one whose fields are this type's own in JSON.
+	Numbers map[string]string `json:"p,omitempty"`
 }
 
 type resource struct {
@@ -131,7 +133,7 @@ func addStruct(t reflect.Type) {
 	if types[nameOf(t)] != nil {
 		return
 	}
-	info := &typeInfo{Fields: map[string]*field{}}
+	info := &typeInfo{Fields: map[string]*field{}, Numbers: map[string]string{}}
 	types[nameOf(t)] = info
 	addFields(t, info)
 }
@@ -156,8 +158,18 @@ func addFields(t reflect.Type, info *typeInfo) {
 			if inner.Kind() == reflect.Pointer {
 				inner = inner.Elem()
 			}
+			numbers := info.Numbers
+			info.Numbers = map[string]string{}
 			addFields(inner, info)
+			info.Numbers = numbers
+			if number := numberOf(f); number != "" {
+				addStruct(inner)
+				info.Numbers[number] = "@" + nameOf(inner)
+			}
 			continue
+		}
+		if number := numberOf(f); number != "" {
+			info.Numbers[number] = tag[0]
 		}
 		described := &field{Type: describe(f.Type), MergeKey: f.Tag.Get("patchMergeKey"), Strategy: f.Tag.Get("patchStrategy")}
 		kind := f.Type.Kind()
@@ -173,6 +185,14 @@ func addFields(t reflect.Type, info *typeInfo) {
 		}
 		info.Fields[tag[0]] = described
 	}
+}
+
+func numberOf(f reflect.StructField) string {
+	parts := strings.Split(f.Tag.Get("protobuf"), ",")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[1]
 }
 
 func readResources(path string, byKind map[string]reflect.Type) []*resource {
@@ -228,7 +248,7 @@ func readResources(path string, byKind map[string]reflect.Type) []*resource {
 			}
 		}
 	}
-	for _, extra := range []string{"autoscaling/v1/Scale", "policy/v1/Eviction", "authentication.k8s.io/v1/TokenRequest", "v1/Binding"} {
+	for _, extra := range []string{"autoscaling/v1/Scale", "policy/v1/Eviction", "authentication.k8s.io/v1/TokenRequest", "v1/Binding", "v1/DeleteOptions"} {
 		describe(byKind[extra])
 	}
 	return result

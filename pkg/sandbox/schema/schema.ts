@@ -41,6 +41,8 @@ export interface ObjectType {
   /** Server-side apply owns it as a whole. */
   readonly atomic: boolean;
   readonly fields: ReadonlyMap<string, Field>;
+  /** Of the protobuf encoding: a field by its number, or a type whose fields are this one's own in JSON. */
+  readonly numbers: ReadonlyMap<number, string | ObjectType>;
 }
 
 /** As the file has it: short names, since they stand there some thousand times. */
@@ -59,6 +61,7 @@ interface WireField {
 interface WireType {
   readonly mt?: string;
   readonly f: Readonly<Record<string, WireField>>;
+  readonly p?: Readonly<Record<string, string | undefined>>;
 }
 
 const wireTypes: Readonly<Record<string, WireType>> = builtIn.types;
@@ -71,13 +74,17 @@ export function objectType(name: string): ObjectType {
   const wire = wireTypes[name];
   if (wire === undefined) throw new Error(`the type ${name} is not described`);
   const fields = new Map<string, Field>();
-  const type: ObjectType = { name, atomic: wire.mt === 'atomic', fields };
+  const numbers = new Map<number, string | ObjectType>();
+  const type: ObjectType = { name, atomic: wire.mt === 'atomic', fields, numbers };
   known.set(name, type); // before its fields are read: some types hold themselves
   // What an object is comes first in it, so that a list can leave it out of its items without reading them.
   for (const field of ['apiVersion', 'kind'])
     if (wire.f[field] !== undefined) fields.set(field, readField(wire.f[field]));
   for (const [field, described] of Object.entries(wire.f)) {
     if (!fields.has(field)) fields.set(field, readField(described));
+  }
+  for (const [number, target = ''] of Object.entries(wire.p ?? {})) {
+    numbers.set(Number(number), target.startsWith('@') ? objectType(target.slice(1)) : target);
   }
   return type;
 }

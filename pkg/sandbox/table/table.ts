@@ -50,5 +50,5 @@ function included(object: Cached<UntypedObject>, resource: Resource, include: In
 function columnsOf(resource: Resource): readonly Column[] {
   if (resource.type.kind === 'custom') return [nameColumn, ...customColumns(resource.type.custom.columns, ageColumn)];
   const own = builtInColumns(storageId(resource));
-  return own === undefined ? [nameColumn, createdColumn] : [nameColumn, ...own];
+  return own ?? [nameColumn, createdColumn];
 }
