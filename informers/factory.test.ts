@@ -47,6 +47,19 @@ describe('a factory', () => {
     await factory.shutdown();
   });
 
+  test('finds the informer of a kind that someone has asked for, but no part of it', () => {
+    const { factory } = setUp();
+    expect(factory.find(Pods)).toBeUndefined();
+    factory.informerFor(metadataOf(Pods));
+    factory.informerFor(Pods, { fieldSelector: 'spec.nodeName=x' });
+    expect(factory.find(Pods)).toBeUndefined();
+    const pods = factory.informerFor(Pods);
+    expect(factory.find(Pods)).toBe(pods);
+    const scoped = setUp({ namespace: 'default' }).factory;
+    scoped.informerFor(Pods);
+    expect(scoped.find(Pods)).toBeUndefined();
+  });
+
   test('starts what there is on start, once, and what is asked for later at once', async () => {
     const { client, factory, stop } = setUp();
     factory.informerFor(Pods);

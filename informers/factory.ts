@@ -75,6 +75,12 @@ export class SharedInformerFactory implements InformerFactory {
     return member.informer as unknown as Informer<T>; // one id, one kind, one T
   }
 
+  find<T extends KubeObject>(kind: Kind<T>): Informer<T> | undefined {
+    const { namespace, labelSelector, fieldSelector } = this.#settingsOf(kind);
+    const isPart = [namespace, labelSelector, fieldSelector].some((selection) => selection !== undefined);
+    return isPart || !this.#members.has(idOf(kind)) ? undefined : this.informerFor(kind);
+  }
+
   /** Starts every informer there is; those asked for later start by themselves. Calling it again changes nothing. */
   start(signal: AbortSignal): void {
     if (this.#started || this.#stop.signal.aborted) return;

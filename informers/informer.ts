@@ -78,6 +78,11 @@ export type InformerSelection = Pick<ListOptions, 'labelSelector' | 'fieldSelect
 export interface InformerFactory {
   informerFor<T extends KubeObject>(kind: Kind<T>, selection?: InformerSelection): Informer<T>;
   /**
+   * The informer of all objects of a kind, if someone has asked for it already: for whoever can do with less than a
+   * cache, and would not have one made for its own sake.
+   */
+  find<T extends KubeObject>(kind: Kind<T>): Informer<T> | undefined;
+  /**
    * Ends the informer of a kind that has gone or is not needed any more, and resolves when it has ended; a later
    * `informerFor` makes a new one. Does nothing while handlers are registered on it: someone else still needs it.
    */

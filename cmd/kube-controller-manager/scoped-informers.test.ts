@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { Pods } from '../../pkg/api/index.ts';
+import { Nodes, Pods } from '../../pkg/api/index.ts';
 import { createSharedInformerFactory, type InformerFactory } from '../../informers/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../../test/support/loggers.ts';
@@ -17,6 +17,7 @@ test('the handlers of a life go with it, once, and its store is the shared one',
   let removals = 0;
   const counting: InformerFactory = {
     release: (kind) => factory.release(kind),
+    find: (kind) => (factory.find(kind) === undefined ? undefined : counting.informerFor(kind)),
     informerFor(kind) {
       const informer = factory.informerFor(kind);
       const remove = (): void => void (removals += 1);
@@ -33,7 +34,8 @@ test('the handlers of a life go with it, once, and its store is the shared one',
   const life = scopeInformers(counting);
   expect(life.informerFor(Pods).store).toBe(shared.store);
   life.informerFor(Pods).addHandler({});
-  life.informerFor(Pods).addHandler({});
+  life.find(Pods)?.addHandler({});
+  expect(life.find(Nodes)).toBeUndefined();
   life.removeHandlers();
   life.removeHandlers();
   expect(removals).toBe(2);

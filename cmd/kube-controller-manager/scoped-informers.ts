@@ -17,6 +17,10 @@ export function scopeInformers(factory: InformerFactory): ScopedInformers {
     informerFor(kind, selection) {
       return recordHandlers(factory.informerFor(kind, selection), registrations);
     },
+    find(kind) {
+      const informer = factory.find(kind);
+      return informer === undefined ? undefined : recordHandlers(informer, registrations);
+    },
     release: (kind, selection) => factory.release(kind, selection),
     removeHandlers() {
       for (const registration of registrations.splice(0)) registration.remove();

@@ -88,6 +88,8 @@ async function deleteJudged(
     if (!isConflict(error)) throw error;
     const changed = await readLive(client, kind, identity, signal);
     if (changed === undefined) return false;
+    // Someone else was faster, and has said what becomes of its dependents: our word must not override that.
+    if (changed.deletionTimestamp !== undefined) return true;
     if (!isEqualJson(changed.ownerReferences, live.ownerReferences)) throw error; // to be judged anew
     // Any other change is no reason to keep the object: one that changes all the time would never go.
     return deleteIf(client, target, { policy }, signal);

@@ -1,11 +1,10 @@
 import type { MetadataOnly } from '../../pkg/api/index.ts';
-import type { WatchEvent } from '../../pkg/client/index.ts';
 import { forEachInTurns, type Reconcile } from '../../pkg/controller/index.ts';
 import type { Relist } from '../../informers/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import type { ObjectType } from './graph-node.ts';
-import type { DependencyGraph } from './graph.ts';
+import type { DependencyGraph, ObservedMeta } from './graph.ts';
 
 type Steps = (graph: DependencyGraph) => Iterable<unknown>;
 
@@ -25,19 +24,52 @@ export class GraphChange {
   }
 }
 
+/** What has been seen to happen to an object. */
+export interface ObservedEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: { readonly metadata: ObservedMeta };
+}
+
 export interface Origin {
   readonly resource: string;
   readonly type: ObjectType;
 }
 
-export function watchedChange({ resource, type }: Origin, events: readonly WatchEvent<MetadataOnly>[]): GraphChange {
+export function watchedChange({ resource, type }: Origin, events: readonly ObservedEvent[]): GraphChange {
   return new GraphChange(resource, function* (graph) {
     for (const event of events) {
       if (event.type === 'DELETED') graph.forget(event.object.metadata.uid);
-      else if (event.type !== 'BOOKMARK') graph.observe(type, event.object.metadata);
+      else graph.observe(type, event.object.metadata);
       yield;
     }
   });
+}
+
+/** Something to be done once all changes before it have been applied. */
+export function laterChange({ resource }: Origin, callback: () => void): GraphChange {
+  return new GraphChange(resource, () => {
+    callback();
+    return [];
+  });
+}
+
+/** Joins events that come one by one: those that come before the last change has had its turn become part of it. */
+export function createJoining(origin: Origin, enqueue: (change: GraphChange) => void): (event: ObservedEvent) => void {
+  let open: ObservedEvent[] | undefined;
+  return (event) => {
+    if (open !== undefined) {
+      open.push(event);
+      return;
+    }
+    const events = [event];
+    open = events;
+    enqueue(
+      new GraphChange(origin.resource, (graph) => {
+        open = undefined;
+        return watchedChange(origin, events).stepsOn(graph);
+      }),
+    );
+  };
 }
 
 /** All objects of a resource, as they are now. What else was thought to be there has been deleted unseen. */

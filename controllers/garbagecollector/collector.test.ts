@@ -136,6 +136,16 @@ describe('attemptDelete', () => {
     });
   });
 
+  test('does not override a user who deletes the same object at the same time, without its dependents', async () => {
+    add(Secrets, 'child', { ownerReferences: [owner('gone')] });
+    const undo = client.before('delete', async (_action, signal) => {
+      undo();
+      await client.delete(Secrets, objectKey('a', 'child'), { propagationPolicy: 'Orphan' }, signal);
+    });
+    await collector.attemptDelete('uid-child', never);
+    expect(client.stored(Secrets)[0]?.metadata.finalizers).toEqual(['orphan']);
+  });
+
   test('takes nothing for absent because its path is not served', async () => {
     add(Secrets, 'child', { ownerReferences: [owner('owner', widgets)] });
     client.before('get', ({ resource }) => {

@@ -51,6 +51,7 @@ export function createGarbageCollector(
     foundForeignOwner: createForeignOwnerReport(context, kinds),
   });
   const monitors = new Monitors({
+    informers: context.informers,
     client: context.clientFor(clientName), // so that the watches of a start do not wait for deletions, nor these for them
     discovery: context.discovery,
     kinds,

@@ -10,6 +10,7 @@ import {
   type Kind,
 } from '../../pkg/api/index.ts';
 import type { DiscoveryResult } from '../../pkg/client/index.ts';
+import { createSharedInformerFactory, type SharedInformerFactory } from '../../informers/index.ts';
 import { createMetricsRegistry, defineCounter, type Counter } from '../../pkg/metrics/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../../test/support/loggers.ts';
@@ -56,6 +57,9 @@ describe('selectDeletable', () => {
 
 describe('Monitors', () => {
   let client: RecordingClient;
+  /** Of the informers that others share. */
+  let shared: RecordingClient;
+  let informers: SharedInformerFactory;
   let clock: FakeClock;
   let offered: DiscoveryResult | Error;
   let graph: DependencyGraph;
@@ -67,6 +71,7 @@ describe('Monitors', () => {
 
   beforeEach(() => {
     client = new RecordingClient();
+    shared = new RecordingClient({ sharing: client });
     clock = new FakeClock();
     kinds = new KnownKinds();
     changes = [];
@@ -82,7 +87,9 @@ describe('Monitors', () => {
       if (offered instanceof Error) throw offered;
       return offered;
     };
+    informers = createSharedInformerFactory({ client: shared, clock, logger: silentLogger, random: () => 0 });
     monitors = new Monitors({
+      informers,
       client,
       discovery: {
         preferred: answer,
@@ -99,7 +106,10 @@ describe('Monitors', () => {
     });
   });
 
-  afterEach(() => monitors.stop());
+  afterEach(async () => {
+    await monitors.stop();
+    await informers.shutdown();
+  });
 
   async function sync(offer: DiscoveryResult | Error): Promise<unknown> {
     offered = offer;
@@ -135,6 +145,41 @@ describe('Monitors', () => {
     for (let round = 0; round < 3; round++) await sync(discovered([ConfigMaps, Secrets]));
     expect(watched().sort()).toEqual(['configmaps', 'secrets']);
     expect(kinds.find({ apiVersion: 'v1', kind: 'Secret' })).toMatchObject({ resource: 'secrets' });
+  });
+
+  test('see what others watch anyway through their informers, from the beginning and as it changes', async () => {
+    add(ConfigMaps, 'one');
+    informers.informerFor(ConfigMaps);
+    informers.start(never);
+    await sync(discovered([ConfigMaps, Secrets]));
+    await applyChanges();
+    expect(watched()).toEqual(['secrets']);
+    expect(monitors.isSynced).toBe(true);
+    expect(graph.get('one')).toMatchObject({ kind: 'ConfigMap', isObserved: true });
+    add(ConfigMaps, 'two');
+    add(ConfigMaps, 'three');
+    await client.delete(ConfigMaps, objectKey('a', 'one'), {}, never);
+    await applyChanges();
+    expect(['one', 'two', 'three'].map((uid) => graph.get(uid)?.name)).toEqual([undefined, 'two', 'three']);
+  });
+
+  test('are not synced before the informers of others are', async () => {
+    informers.informerFor(ConfigMaps);
+    await sync(discovered([ConfigMaps]));
+    expect(monitors.isSynced).toBe(false);
+    informers.start(never);
+    await applyChanges();
+    await applyChanges();
+    expect(monitors.isSynced).toBe(true);
+  });
+
+  test('need the informers of others no more once they are stopped', async () => {
+    informers.informerFor(ConfigMaps);
+    informers.start(never);
+    await sync(discovered([ConfigMaps]));
+    await monitors.stop();
+    await informers.release(ConfigMaps); // does nothing while a handler is registered
+    expect(informers.find(ConfigMaps)).toBeUndefined();
   });
 
   test('let go of a resource that is not served any more', async () => {

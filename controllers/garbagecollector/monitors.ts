@@ -1,14 +1,39 @@
-import { apiVersionOf, metadataOf, resourceName, type Kind, type MetadataOnly } from '../../pkg/api/index.ts';
+import {
+  apiVersionOf,
+  metadataOf,
+  resourceName,
+  type Cached,
+  type Kind,
+  type KubeObject,
+  type MetadataOnly,
+} from '../../pkg/api/index.ts';
 import type { Discovery, DiscoveryResult } from '../../pkg/client/index.ts';
 import type { ReconcileResult, Syncable } from '../../pkg/controller/index.ts';
-import { Latch, runReflector, type ListWatchClient, type Sink } from '../../informers/index.ts';
+import {
+  Latch,
+  runReflector,
+  type Informer,
+  type InformerFactory,
+  type ListWatchClient,
+  type Sink,
+} from '../../informers/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import type { Counter } from '../../pkg/metrics/index.ts';
 import { systemRandom, type Clock } from '../../pkg/time/index.ts';
-import { relistedChange, releasedChange, watchedChange, type GraphChange, type Origin } from './changes.ts';
+import {
+  createJoining,
+  laterChange,
+  relistedChange,
+  releasedChange,
+  watchedChange,
+  type GraphChange,
+  type ObservedEvent,
+  type Origin,
+} from './changes.ts';
 import type { KnownKinds } from './live.ts';
 
 export interface MonitorsDeps {
+  readonly informers: InformerFactory;
   readonly client: ListWatchClient;
   readonly discovery: Discovery;
   readonly kinds: KnownKinds;
@@ -54,8 +79,9 @@ export function selectDeletable({ resources }: DiscoveryResult): Kind[] {
 }
 
 /**
- * Watches the metadata of everything that can be deleted, and follows discovery in what that is. No objects are kept:
- * what the graph needs to know of them it holds itself.
+ * Watches everything that can be deleted, and follows discovery in what that is. What other controllers watch anyway is
+ * seen through their informers; of all else the metadata is watched, and nothing kept: what the graph needs to know of
+ * an object it holds itself.
  */
 export class Monitors implements Syncable {
   readonly #deps: MonitorsDeps;
@@ -143,43 +169,70 @@ export class Monitors implements Syncable {
   }
 
   #start(resource: string, kind: Kind): Monitor {
-    const { client, clock, logger } = this.#deps;
     const origin = { resource, type: { apiVersion: apiVersionOf(kind), kind: kind.kind } };
     const synced = new Latch();
     const stop = new AbortController();
-    const running = runReflector(
-      {
-        client,
-        kind: metadataOf(kind),
-        scope: {},
-        transform: trim,
-        sink: this.#sinkOf(origin, synced),
-        clock,
-        random: systemRandom,
-        logger,
-        idleTimeoutMs,
-      },
-      stop.signal,
-    );
+    const shared = this.#deps.informers.find(kind) ?? this.#deps.informers.find(metadataOf(kind));
+    const running =
+      shared === undefined
+        ? this.#watchMetadata(kind, origin, synced, stop.signal)
+        : this.#followInformer(shared, origin, synced, stop.signal);
     const ended = running.finally(() => this.#ending.delete(ended));
     this.#ending.add(ended);
-    return { ...origin, kind, startedMs: clock.monotonic(), synced, stop, ended, isReportedLate: false };
+    const startedMs = this.#deps.clock.monotonic();
+    return { ...origin, kind, startedMs, synced, stop, ended, isReportedLate: false };
   }
 
-  #sinkOf(origin: Origin, synced: Latch): Sink<MetadataOnly> {
-    const { enqueue, onDefinitionsChanged } = this.#deps;
-    const isDefinition = definitions.has(origin.resource);
-    return {
+  #watchMetadata(kind: Kind, origin: Origin, synced: Latch, signal: AbortSignal): Promise<void> {
+    const { client, clock, logger, enqueue } = this.#deps;
+    const sink: Sink<MetadataOnly> = {
       push: (events) => {
-        const changes = events.filter(({ type }) => type !== 'BOOKMARK');
+        const changes = events.filter((event) => event.type !== 'BOOKMARK');
         if (changes.length === 0) return;
         enqueue(watchedChange(origin, changes));
-        if (!isDefinition) return;
-        this.#looksSoon = looksSoon;
-        onDefinitionsChanged();
+        this.#noteDefinitions(origin);
       },
       replace: (relist) => enqueue(relistedChange(origin, relist, () => synced.open())),
     };
+    const source = { client, kind: metadataOf(kind), scope: {}, transform: trim, sink };
+    return runReflector({ ...source, clock, random: systemRandom, logger, idleTimeoutMs }, signal);
+  }
+
+  async #followInformer(
+    informer: Informer<KubeObject>,
+    origin: Origin,
+    synced: Latch,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { enqueue } = this.#deps;
+    const join = createJoining(origin, enqueue);
+    const tell = (type: ObservedEvent['type'], object: Cached<KubeObject>, initial = false): void => {
+      join({ type, object });
+      if (!initial) this.#noteDefinitions(origin);
+    };
+    const registration = informer.addHandler(
+      {
+        added: (object, initial) => tell('ADDED', object, initial),
+        updated: (_before, after) => tell('MODIFIED', after),
+        deleted: (last) => tell('DELETED', last),
+      },
+      { resyncMs: 0 },
+    );
+    try {
+      await registration.waitForSync(signal);
+      enqueue(laterChange(origin, () => synced.open()));
+      await new Latch().wait(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      registration.remove();
+    }
+  }
+
+  #noteDefinitions({ resource }: Origin): void {
+    if (!definitions.has(resource)) return;
+    this.#looksSoon = looksSoon;
+    this.#deps.onDefinitionsChanged();
   }
 
   #end({ stop, synced }: Monitor): void {

@@ -6,11 +6,15 @@ import {
   CoreEvents,
   CustomResourceDefinitions,
   defineKind,
+  Deployments,
   isEqualJson,
   keyOf,
   objectKey,
+  Pods,
+  ReplicaSets,
   Secrets,
   type CustomResourceDefinition,
+  type Deployment,
   type Kind,
   type KubeObject,
   type ObjectMeta,
@@ -31,7 +35,10 @@ let clients: ClientBuilder;
 let client: Client;
 let manager: Manager;
 
-const flags = ['--controllers=garbage-collector-controller', '--use-service-account-credentials=true'];
+const flags = [
+  '--controllers=garbage-collector-controller,replicaset-controller,deployment-controller',
+  '--use-service-account-credentials=true',
+];
 
 beforeAll(async () => {
   const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
@@ -314,6 +321,40 @@ describe.concurrent('the garbage collector', () => {
     await client.delete(CustomResourceDefinitions, objectKey(undefined, 'widgets.late.example.com'), {}, signal);
     await stage.untilGone(ConfigMaps, last);
     expect(await stage.has(ConfigMaps, config)).toBe(false);
+  });
+
+  test('collects Deployments, which it sees through the informers of their controllers', async ({ signal }) => {
+    const stage = await Stage.create(signal);
+    const { namespace } = stage;
+    const selector = { matchLabels: { app: 'web' } };
+    const template = {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'app', image: 'example' }] },
+    };
+    const create = (name: string): Promise<Deployment> =>
+      client.create(Deployments, { metadata: { namespace, name }, spec: { replicas: 3, selector, template } }, signal);
+    const untilPods = (count: number): Promise<unknown> =>
+      watchUntil(client, Pods, { namespace, count }, () => true, signal);
+
+    // What the controller counts its informer has shown, and the garbage collector looks through the same one.
+    const untilCounted = (): Promise<unknown> =>
+      watchUntil(client, ReplicaSets, { namespace }, ({ status }) => status?.replicas === 3, signal);
+
+    const first = await create('first');
+    await untilCounted();
+    await stage.delete(Deployments, first, 'Foreground');
+    await stage.untilGone(Deployments, first);
+    expect(await client.listAll(ReplicaSets, { namespace }, signal)).toMatchObject({ items: [] });
+    expect(await client.listAll(Pods, { namespace }, signal)).toMatchObject({ items: [] });
+
+    const second = await create('second');
+    await untilCounted();
+    await stage.delete(Deployments, second, 'Orphan');
+    await stage.untilGone(Deployments, second);
+    const [replicaSet] = (await client.listAll(ReplicaSets, { namespace }, signal)).items;
+    expect(replicaSet?.metadata.ownerReferences).toBeUndefined();
+    if (replicaSet !== undefined) await stage.delete(ReplicaSets, replicaSet, 'Background');
+    await untilPods(0);
   });
 
   test('leaves of a random graph what the rules say, object by object', async ({ signal }) => {
