@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
-import { keyOf, objectKey, Pods, ReplicaSets, type ReplicaSet } from '../../pkg/api/index.ts';
-import { pod, replicaSet, runningStatus } from '../../test/support/builders.ts';
+import { keyOf, objectKey, Pods, ReplicaSets, ReplicationControllers, type ReplicaSet } from '../../pkg/api/index.ts';
+import { pod, replicaSet, replicationController, runningStatus } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
 import { CountingInformers } from '../../test/support/counting-informers.ts';
 import { apiError } from '../../test/support/recording-client.ts';
-import { replicaSetKind } from './replica-kinds.ts';
+import { replicaSetKind, replicationControllerKind } from './replica-kinds.ts';
 import { createReplicaController } from './replicas.ts';
 
 function run(test: TestContext, use: () => Promise<void>): Promise<void> {
@@ -67,6 +67,23 @@ describe('the replicaset controller', () => {
     context.server.seed(ReplicaSets, replicaSet({ spec: { selector } }));
     await run(context, settle);
     expect(context.client.writes).toEqual([]);
+  });
+
+  test('keeps the pods of a ReplicationController by the same rules', async () => {
+    const context = createTestContext();
+    context.server.seed(ReplicationControllers, replicationController({ name: 'old', spec: { replicas: 2 } }));
+    const controller = createReplicaController(context.context, replicationControllerKind, 1);
+    await whileRunning(context, controller, async () => {
+      await context.clock.advance(200);
+      await settle();
+      const [owner] = context.server.stored(ReplicationControllers);
+      expect(owner?.status).toMatchObject({ replicas: 2, terminatingReplicas: undefined });
+      const references = context.server.stored(Pods).map(({ metadata }) => metadata.ownerReferences?.[0]);
+      expect(references).toMatchObject([
+        { apiVersion: 'v1', kind: 'ReplicationController' },
+        { uid: owner?.metadata.uid },
+      ]);
+    });
   });
 
   /** How many objects are looked at when one ReplicaSet among others is scaled. */
