@@ -14,18 +14,22 @@ export function truncateSubsets(subsets: readonly Cached<EndpointSubset>[]): Cac
   const budget = cutReady ? maxAddresses : maxAddresses - ready;
   const total = cutReady ? ready : notReady;
   let left = budget;
-  return subsets.map(({ addresses = [], notReadyAddresses = [], ...subset }) => {
+  const truncated = subsets.map(({ addresses = [], notReadyAddresses = [], ...subset }) => {
     const present = cutReady ? addresses : notReadyAddresses;
     // Rounded up, so that what is lost by rounding is lost to the last subset alone.
     const kept = present.slice(0, Math.min(left, Math.ceil((present.length / total) * budget)));
     left -= kept.length;
     const [keptReady, keptNotReady] = cutReady ? [kept, []] : [addresses, kept];
     return {
-      ...(keptReady.length > 0 && { addresses: keptReady }),
-      ...(keptNotReady.length > 0 && { notReadyAddresses: keptNotReady }),
+      addresses: keptReady.length > 0 ? keptReady : undefined,
+      notReadyAddresses: keptNotReady.length > 0 ? keptNotReady : undefined,
       ...subset,
     };
   });
+  // The last ones may have got nothing, and the API server takes no subset without addresses.
+  return truncated.filter(
+    ({ addresses, notReadyAddresses }) => addresses !== undefined || notReadyAddresses !== undefined,
+  );
 }
 
 function sum<T>(items: readonly T[], countOf: (item: T) => number): number {

@@ -114,6 +114,18 @@ describe('truncateSubsets', () => {
       ],
     },
     {
+      name: 'drops a subset for which rounding leaves nothing',
+      before: [
+        [667, 0],
+        [667, 0],
+        [1, 0],
+      ],
+      after: [
+        [500, 0],
+        [500, 0],
+      ],
+    },
+    {
       name: 'lets the last subset have what rounding leaves',
       before: [
         [500, 0],

@@ -41,7 +41,8 @@ interface Open {
  * goes into one slice that has room for all of it, or else into new ones.
  */
 export function packEndpoints({ existing, desired, ports, maxPerSlice, hasOldLabels }: PackingInput): Packing {
-  const left = new Map(desired.map((endpoint) => [endpointId(endpoint), endpoint]));
+  const left = new Map<string, Cached<Endpoint>>();
+  for (const endpoint of desired) left.set(endpointId(endpoint), endpoint);
   const { changed, unchanged, remove, removed } = keepEndpoints(existing, left, hasOldLabels);
   const added = left.size;
   const fill = (open: Open): void => {
