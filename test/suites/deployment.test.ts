@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  CoreEvents,
+  Deployments,
+  Pods,
+  ReplicaSets,
+  type CoreEvent,
+  type Deployment,
+  type KubeObject,
+  type ReplicaSet,
+  type UntypedObject,
+} from '../../pkg/api/index.ts';
+import { ClientBuilder, loadKubeconfig } from '../../pkg/client/index.ts';
+import { type HollowNodes, startHollowNodes } from '../../pkg/hollow/index.ts';
+import { systemClock } from '../../pkg/time/index.ts';
+import { compareStates, type State } from '../support/compare-state.ts';
+import { runDeploymentScenarios } from '../support/deployment-scenarios.ts';
+import { silentLogger } from '../support/loggers.ts';
+import { runWith, type Scenario } from '../support/side-by-side.ts';
+import { conditionsOf, WorkloadUser } from '../support/workload-user.ts';
+import { useCluster } from './use-cluster.ts';
+
+const cluster = useCluster();
+const stop = new AbortController();
+let clients: ClientBuilder;
+let hollow: HollowNodes;
+let ours: State;
+let go: State;
+
+const scenario: Scenario = {
+  controllers: ['deployment-controller', 'replicaset-controller'],
+  kinds: [Deployments, ReplicaSets, Pods, CoreEvents],
+  flags: ['--kube-api-qps=500', '--kube-api-burst=500'],
+  run: ({ client, namespace }, signal) => runDeploymentScenarios(new WorkloadUser(client, namespace, signal)),
+};
+
+beforeAll(async () => {
+  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
+  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'deployment-suite' });
+  const nodes = { clock: systemClock, logger: silentLogger, nodes: 3, podStopDelayMs: 0 };
+  hollow = await startHollowNodes({ ...nodes, client: clients.clientFor('hollow-nodes') }, stop.signal);
+  ours = await runWith('ours', cluster(), scenario, stop.signal);
+  go = await runWith('go', cluster(), scenario, stop.signal);
+});
+
+afterAll(async () => {
+  stop.abort();
+  await hollow?.stopped;
+  clients?.close();
+});
+
+test('ends in the same state with both controller managers', () => {
+  const ignore = [
+    // In how many steps these roll out depends on which pods become ready together.
+    'Event:Deployment rolls-* ScalingReplicaSet *',
+    'ReplicaSet:metadata.generation',
+    'ReplicaSet:status.observedGeneration',
+  ];
+  expect(compareStates(ours, go, { names: ['ours', 'go'], ignore })).toEqual([]);
+});
+
+function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {
+  const dumped = ours.objects.filter((known) => known.kind === kind);
+  return dumped.map(({ object }) => object as T & UntypedObject); // they were listed by kind
+}
+
+function deploymentNamed(name: string): Deployment {
+  const found = objectsOf<Deployment>('Deployment').find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`there is no Deployment ${name}`);
+  return found;
+}
+
+const revisionOf = ({ metadata }: KubeObject): string =>
+  metadata.annotations?.['deployment.kubernetes.io/revision'] ?? '';
+
+/** Revision and size of each set, oldest first: `1:0 2:5`. */
+function sizesOf(name: string): string {
+  const owned = objectsOf<ReplicaSet>('ReplicaSet').filter(({ metadata }) => metadata.labels?.['app'] === name);
+  const sizes = owned.map((set) => `${revisionOf(set)}:${String(set.spec.replicas ?? 0)}`);
+  return sizes.sort().join(' ');
+}
+
+const eventsOf = (name: string): string[] =>
+  objectsOf<CoreEvent>('Event')
+    .filter(({ involvedObject }) => involvedObject.kind === 'Deployment' && involvedObject.name === name)
+    .map(({ reason = '', message = '' }) => `${reason}: ${message}`);
+
+const available = 'Available=True MinimumReplicasAvailable';
+const unavailable = 'Available=False MinimumReplicasUnavailable';
+const done = [available, 'Progressing=True NewReplicaSetAvailable'];
+const failed = 'Progressing=False ProgressDeadlineExceeded';
+
+describe('a Deployment', () => {
+  const rows = [
+    { name: 'rolls-by-percent', does: 'replaces old pods by new ones', sizes: '1:0 2:5', conditions: done },
+    { name: 'rolls-without-surge', does: 'may have to go without a pod', sizes: '1:0 2:2', conditions: done },
+    { name: 'recreates', does: 'retires the old pods before it creates new ones', sizes: '1:0 2:1', conditions: done },
+    { name: 'created-paused', does: 'creates nothing until it is resumed', sizes: '1:2', conditions: done },
+    {
+      name: 'scaled-while-paused',
+      does: 'is scaled but not rolled out while paused',
+      sizes: '1:4',
+      conditions: [available, 'Progressing=Unknown DeploymentPaused'],
+    },
+    {
+      name: 'scaled-midway',
+      does: 'shares a change of size among its sets',
+      sizes: '1:14 2:9',
+      conditions: [unavailable, 'Progressing=True ReplicaSetUpdated'],
+    },
+    { name: 'scaled-down-midway', does: 'leaves nothing when nothing is wanted', sizes: '1:0 2:0', conditions: done },
+    { name: 'keeps-one-revision', does: 'forgets revisions beyond the limit', sizes: '3:0 4:1', conditions: done },
+    { name: 'goes-back', does: 'takes an old set back into use', sizes: '2:0 3:0 4:2', conditions: done },
+    { name: 'rolled-back-by-annotation', does: 'rolls back for old clients', sizes: '2:0 3:1', conditions: done },
+    { name: 'misses-deadline', does: 'says when it is stuck', sizes: '1:2', conditions: [unavailable, failed] },
+    { name: 'recovers-from-deadline', does: 'goes on with another template', sizes: '1:0 2:2', conditions: done },
+    { name: 'without-deadline', does: 'is not judged without a deadline', sizes: '1:1', conditions: [available] },
+    { name: 'min-ready-seconds', does: 'waits for pods to be ready for long enough', sizes: '1:2', conditions: done },
+    {
+      name: 'pods-refused',
+      does: 'says why there are no pods',
+      sizes: '1:2',
+      conditions: [unavailable, failed, 'ReplicaFailure=True FailedCreate'],
+    },
+    { name: 'pods-refused-at-first', does: 'takes that back', sizes: '1:2', conditions: done },
+    { name: 'rolls-over-a-bad-one', does: 'retires bad pods first', sizes: '1:0 2:0 3:4', conditions: done },
+    { name: 'adopts-a-set', does: 'adopts a set with its template', sizes: '1:2', conditions: done },
+    { name: 'adopts-an-old-set', does: 'adopts and retires any other set', sizes: '1:2 :0', conditions: done },
+    { name: 'lets-go-and-collides', does: 'finds another name', sizes: '1:1', conditions: done },
+    { name: 'loses-a-pod', does: 'stays complete when it loses a pod', sizes: '1:2', conditions: done },
+    { name: 'being-deleted', does: 'only counts while it is being deleted', sizes: '1:1', conditions: done },
+    { name: 'without-pods', does: 'has revisions even without pods', sizes: '1:0 2:0', conditions: done },
+  ];
+  for (const { name, does, sizes, conditions } of rows) {
+    test(`${does}: ${name}`, () => {
+      expect(conditionsOf(deploymentNamed(name))).toEqual(conditions);
+      expect(sizesOf(name)).toBe(sizes);
+    });
+  }
+
+  test('passes its annotations on to the newest set alone', () => {
+    const sets = objectsOf<ReplicaSet>('ReplicaSet').filter(
+      ({ metadata }) => metadata.labels?.['app'] === 'rolls-by-percent',
+    );
+    const causes = sets.map((set) => `${revisionOf(set)} ${set.metadata.annotations?.['cause'] ?? ''}`);
+    expect(causes.sort()).toEqual(['1 first', '2 second']);
+  });
+
+  test('keeps the former revisions of a set that is back in use', () => {
+    const sets = objectsOf<ReplicaSet>('ReplicaSet').filter(({ metadata }) => metadata.labels?.['app'] === 'goes-back');
+    const newest = sets.find((set) => revisionOf(set) === '4');
+    expect(newest?.metadata.annotations?.['deployment.kubernetes.io/revision-history']).toBe('1');
+  });
+
+  test('tells of every step', () => {
+    const told = eventsOf('scaled-midway').map((event) => event.replace(/scaled-midway-\S+/, 'set'));
+    expect(told.sort()).toEqual([
+      'ScalingReplicaSet: Scaled down replica set set from 10 to 8',
+      'ScalingReplicaSet: Scaled up replica set set from 0 to 10',
+      'ScalingReplicaSet: Scaled up replica set set from 0 to 3',
+      'ScalingReplicaSet: Scaled up replica set set from 3 to 5',
+      'ScalingReplicaSet: Scaled up replica set set from 5 to 9',
+      'ScalingReplicaSet: Scaled up replica set set from 8 to 14',
+    ]);
+  });
+
+  test('tells whether it could roll back', () => {
+    const told = eventsOf('rolled-back-by-annotation').filter((event) => !event.startsWith('Scaling'));
+    expect(told.sort()).toEqual([
+      'DeploymentRollback: Rolled back deployment "rolled-back-by-annotation" to revision 1',
+      'DeploymentRollbackRevisionNotFound: Unable to find the revision to rollback to.',
+    ]);
+  });
+});
