@@ -23,6 +23,10 @@ export function createObject(
   const storage = storageId(resource);
   const rules = rulesOf(storage, resource.type.kind === 'custom');
   const metadata = newMetadata(api, resource, namespace, decoded['metadata']);
+  if ((metadata.name ?? '') === '') {
+    const detail = 'name or generateName is required';
+    throw invalid(resource, '', [{ type: 'Required', field: 'metadata.name', detail }]);
+  }
   if (resource.namespaced) requireNamespace(api, resource, metadata.namespace ?? '', metadata.name ?? '');
   const { status, ...rest } = decoded;
   const keepsStatus = rules.keepsStatusOnCreate === true || !resource.subresources.has('status');

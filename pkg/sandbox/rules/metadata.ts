@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { labelValueProblem, qualifiedNameProblem, subdomainProblem } from './names.ts';
-import { invalidValue, required } from './rules.ts';
+import { invalidValue } from './rules.ts';
 
 const maxAnnotationBytes = 256 * 1024;
 
@@ -13,7 +13,6 @@ export function validateMetadata(
   const { name = '' } = metadata;
   const problem = name === '' ? undefined : nameProblem(name);
   return [
-    ...(name === '' ? [required('metadata.name', 'name or generateName is required')] : []),
     ...(problem === undefined ? [] : [invalidValue('metadata.name', name, problem)]),
     ...validateLabels(metadata.labels, 'metadata.labels'),
     ...validateAnnotations(metadata.annotations),

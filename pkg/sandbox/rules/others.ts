@@ -20,8 +20,7 @@ export const endpointsRules = defineRules<Endpoints>({
 export const endpointSliceRules = defineRules<EndpointSlice>({
   tracksGeneration: true,
   defaults({ ports = [] }) {
-    // Go writes an empty list of ports as null.
-    for (const port of ports ?? []) {
+    for (const port of ports) {
       port.name ??= '';
       port.protocol ??= 'TCP';
     }

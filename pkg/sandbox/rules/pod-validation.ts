@@ -39,11 +39,8 @@ export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
 
 function validateContainers(spec: PodSpec, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  // Validation has to expect what the type forbids: nobody has looked at the object before.
-  const { containers }: { containers?: PodSpec['containers'] | null } = spec;
-  if (containers === undefined || containers === null || containers.length === 0) {
-    return [required(`${path}.containers`)];
-  }
+  const { containers } = spec;
+  if (containers.length === 0) return [required(`${path}.containers`)];
   const seen = new Set<string>();
   const lists = { initContainers: spec.initContainers ?? [], containers };
   for (const [list, items] of Object.entries(lists)) {

@@ -58,9 +58,11 @@ function zeroOf(type: ValueType, path: string, findings: Findings): unknown {
   switch (type.kind) {
     case 'object':
       return conformObject({}, type.type, path, findings);
+    // Go writes null for a list that was never given; nobody who reads it tells that from an empty one.
     case 'list':
+      return [];
     case 'map':
-      return null; // as Go writes a nil slice
+      return {};
     case 'scalar':
       return scalarZeros[type.name];
   }
