@@ -4,21 +4,12 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-import { APIServices, defineKind, objectKey, Services, type Kind, type UntypedObject } from '../../pkg/api/index.ts';
+import { APIServices, objectKey, Services } from '../../pkg/api/index.ts';
 import { createDiscovery, type Client } from '../../pkg/client/index.ts';
 import type { ClusterAccess } from '../cluster/index.ts';
 import { eventually } from './eventually.ts';
 
 const group = 'shelf.example';
-
-/** What the server below offers: it can be listed, and deleted one by one. */
-export const Books: Kind<UntypedObject> = defineKind<UntypedObject>({
-  group,
-  version: 'v1',
-  kind: 'Book',
-  resource: 'books',
-  namespaced: true,
-});
 
 export interface AggregatedApi extends AsyncDisposable {
   /** `namespace/name` of all there are. */
