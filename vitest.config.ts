@@ -21,9 +21,9 @@ export default defineConfig({
           // A cluster is two busy servers: on a small machine a second one beside it only makes both slow.
           fileParallelism: false,
           // Suites wait for conditions, however long the machine needs; these only end a run that hangs.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 110_000, interval: 50 } },
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          expect: { poll: { timeout: 590_000, interval: 50 } },
         },
       },
     ],
