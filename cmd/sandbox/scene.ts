@@ -24,6 +24,7 @@ export interface SceneDeps {
 const namespace = 'default';
 const labels = { app: 'hello' };
 const key = objectKey(namespace, 'hello');
+const selection = { namespace, labelSelector: 'app=hello' };
 /** Between the acts, for whoever reads along. */
 const pauseMs = 1200;
 
@@ -71,7 +72,7 @@ export async function playScene({ client, output, clock }: SceneDeps, signal: Ab
     const image = { spec: { template: { spec: { containers: [{ name: 'hello', image: 'example.com/hello:2' }] } } } };
     await client.patch(Deployments, key, { type: 'strategic', body: image }, signal);
     await untilRolledOut(client, signal);
-    await untilPodsAre(client, 3, signal);
+    await untilPods(client, ({ size }) => size === 3, signal);
     await pause();
   } finally {
     watching.abort();
@@ -90,14 +91,30 @@ export async function playScene({ client, output, clock }: SceneDeps, signal: Ab
 }
 
 async function killOne(client: Client, tell: (text: string) => void, signal: AbortSignal): Promise<void> {
-  const { items } = await client.list(Pods, { namespace, labelSelector: 'app=hello' }, signal);
+  const { items } = await client.list(Pods, selection, signal);
   const [victim] = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (victim === undefined) return;
-  tell(`kill ${victim.metadata.name}`);
+  const { name, uid } = victim.metadata;
+  tell(`kill ${name}`);
   await client.delete(Pods, keyOf(victim), {}, signal);
-  // Until its controller has noticed: right after the delete, the Deployment still counts three.
-  for await (const event of client.watch(Pods, { namespace, labelSelector: 'app=hello' }, signal)) {
-    if (event.type === 'DELETED' && event.object.metadata.uid === victim.metadata.uid) return;
+  // Right after the delete, the Deployment may still count three: one of them is to be new.
+  await untilPods(client, (uids) => !uids.has(uid) && uids.size === items.length, signal);
+}
+
+/** Waits until the pods there are satisfy a condition. */
+async function untilPods(
+  client: Client,
+  isEnough: (uids: ReadonlySet<string>) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { items, metadata } = await client.list(Pods, selection, signal);
+  const uids = new Set(items.map((item) => item.metadata.uid));
+  if (isEnough(uids)) return;
+  const { resourceVersion } = metadata;
+  for await (const event of client.watch(Pods, { ...selection, resourceVersion }, signal)) {
+    if (event.type === 'ADDED') uids.add(event.object.metadata.uid);
+    if (event.type === 'DELETED') uids.delete(event.object.metadata.uid);
+    if (isEnough(uids)) return;
   }
 }
 
@@ -119,26 +136,11 @@ function isRolledOut({ metadata, spec, status }: Deployment): boolean {
   );
 }
 
-async function untilPodsAre(client: Client, count: number, signal: AbortSignal): Promise<void> {
-  const seen = new Set<string>();
-  for await (const event of client.watch(Pods, { namespace, labelSelector: 'app=hello' }, signal)) {
-    if (event.type === 'BOOKMARK') continue;
-    if (event.type === 'DELETED') seen.delete(event.object.metadata.uid);
-    else seen.add(event.object.metadata.uid);
-    if (seen.size === count && event.type === 'DELETED') return;
-    if (
-      seen.size === count &&
-      (await client.list(Pods, { namespace, labelSelector: 'app=hello' }, signal)).items.length === count
-    )
-      return;
-  }
-}
-
 /** One line for each step in the life of a pod. */
 async function tellOfPods(client: Client, tell: (text: string) => void, signal: AbortSignal): Promise<void> {
   const last = new Map<string, string>();
   try {
-    for await (const event of client.watch(Pods, { namespace, labelSelector: 'app=hello' }, signal)) {
+    for await (const event of client.watch(Pods, selection, signal)) {
       if (event.type === 'BOOKMARK') continue;
       const { uid, name } = event.object.metadata;
       const state = event.type === 'DELETED' ? 'gone' : stateOf(event.object);

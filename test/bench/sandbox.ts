@@ -82,7 +82,8 @@ const burst = 1000;
 const before = seen;
 const burstMs = performance.now();
 await createAll(burst, 'burst');
-while (seen < before + burst * watchers) await systemClock.sleep(1, signal);
+const arrived = (): boolean => seen >= before + burst * watchers;
+while (!arrived()) await systemClock.sleep(1, signal);
 const burstSeconds = (performance.now() - burstMs) / 1000;
 await client.delete(Pods, objectKey('default', 'pod-0'), {}, signal);
 

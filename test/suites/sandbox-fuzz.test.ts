@@ -201,8 +201,23 @@ for (const { name, status, reason, ...sent } of refused) {
 }
 
 const snippets = [
-  ...['metadata', 'spec', 'status', 'name', 'namespace', 'labels', 'finalizers', 'ownerReferences', 'containers'],
-  ...['replicas', 'selector', 'template', 'data', 'ports', '$patch', '$setElementOrder/containers', '__proto__'],
+  'metadata',
+  'spec',
+  'status',
+  'name',
+  'namespace',
+  'labels',
+  'finalizers',
+  'ownerReferences',
+  'containers',
+  'replicas',
+  'selector',
+  'template',
+  'data',
+  'ports',
+  '$patch',
+  '$setElementOrder/containers',
+  '__proto__',
 ];
 
 function randomValue(random: () => number, depth = 0): unknown {
@@ -291,10 +306,19 @@ function pick<T>(random: () => number, list: readonly T[]): T {
 }
 
 const resources = [
-  ...['/api/v1/namespaces/default/pods', '/api/v1/namespaces/default/services', '/api/v1/namespaces', '/api/v1/nodes'],
-  ...['/api/v1/namespaces/default/secrets', '/apis/apps/v1/namespaces/default/deployments', '/api/v1/events'],
-  ...['/apis/batch/v1/namespaces/default/jobs', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'],
-  ...['/apis/policy/v1/namespaces/default/poddisruptionbudgets', '/apis', '/openapi/v3/api/v1', '/api/v1/x/y/z/a/b'],
+  '/api/v1/namespaces/default/pods',
+  '/api/v1/namespaces/default/services',
+  '/api/v1/namespaces',
+  '/api/v1/nodes',
+  '/api/v1/namespaces/default/secrets',
+  '/apis/apps/v1/namespaces/default/deployments',
+  '/api/v1/events',
+  '/apis/batch/v1/namespaces/default/jobs',
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  '/apis/policy/v1/namespaces/default/poddisruptionbudgets',
+  '/apis',
+  '/openapi/v3/api/v1',
+  '/api/v1/x/y/z/a/b',
 ];
 const suffixes = [
   '',
@@ -309,27 +333,29 @@ const suffixes = [
   '//',
 ];
 const queries = [
-  ...[
-    '',
-    '?limit=1',
-    '?limit=-1',
-    '?dryRun=All',
-    '?dryRun=Some',
-    '?fieldValidation=Strict',
-    '?labelSelector=a in (b,c),!d',
-  ],
-  ...['?fieldSelector=metadata.name=x', '?watch=1&timeoutSeconds=0', '?resourceVersion=0', '?gracePeriodSeconds=0'],
-  ...['?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=0'],
+  '',
+  '?limit=1',
+  '?limit=-1',
+  '?dryRun=All',
+  '?dryRun=Some',
+  '?fieldValidation=Strict',
+  '?labelSelector=a in (b,c),!d',
+  '?fieldSelector=metadata.name=x',
+  '?watch=1&timeoutSeconds=0',
+  '?resourceVersion=0',
+  '?gracePeriodSeconds=0',
+  '?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=0',
 ];
 const accepts = ['application/json', 'application/yaml', 'application/json;as=Table;g=meta.k8s.io;v=v1', '*/*', 'x/y'];
 const types = [
-  ...['application/json', 'application/yaml', 'application/merge-patch+json', 'application/strategic-merge-patch+json'],
-  ...[
-    'application/json-patch+json',
-    'application/apply-patch+yaml',
-    'application/vnd.kubernetes.protobuf',
-    'text/html',
-  ],
+  'application/json',
+  'application/yaml',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/json-patch+json',
+  'application/apply-patch+yaml',
+  'application/vnd.kubernetes.protobuf',
+  'text/html',
 ];
 
 test('thousands of senseless requests are each answered, and none brings the server down', async () => {

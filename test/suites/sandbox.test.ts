@@ -1,0 +1,251 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  ConfigMaps,
+  CustomResourceDefinitions,
+  defineKind,
+  Deployments,
+  objectKey,
+  Pods,
+  type UntypedObject,
+} from '../../pkg/api/index.ts';
+import {
+  type Client,
+  ClientBuilder,
+  isExpired,
+  isInvalid,
+  isNotFound,
+  loadKubeconfig,
+} from '../../pkg/client/index.ts';
+import { startSandbox } from '../../pkg/sandbox/index.ts';
+import { systemClock } from '../../pkg/time/index.ts';
+import { startSandboxCluster } from '../../cmd/sandbox/cluster.ts';
+import { findFreePort } from '../cluster/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { silentLogger } from '../support/loggers.ts';
+
+const mainFile = new URL('../../cmd/sandbox/main.ts', import.meta.url).pathname;
+const cleanUps: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+async function clientOf(kubeconfig: string): Promise<Client> {
+  const connection = await loadKubeconfig({ path: kubeconfig }, systemClock);
+  const clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'sandbox-suite' });
+  cleanUps.push(() => clients.close());
+  return clients.clientFor('suite');
+}
+
+async function errorOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+interface Program {
+  readonly child: ChildProcess;
+  output(): string;
+  until(text: string): Promise<void>;
+  readonly exited: Promise<number | null>;
+}
+
+function startProgram(...args: readonly string[]): Program {
+  const child = spawn(process.execPath, [mainFile, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  const exited = once(child, 'close').then(() => child.exitCode);
+  cleanUps.push(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return {
+    child,
+    output: () => output,
+    exited,
+    async until(text) {
+      const seen = (): string => {
+        if (child.exitCode !== null && !output.includes(text)) throw new Error(`it has ended: ${output}`);
+        return output;
+      };
+      await expect.poll(seen).toContain(text);
+    },
+  };
+}
+
+describe('npm start', () => {
+  test('plays the scene, stays up, and leaves nothing behind when it is stopped', async ({ signal }) => {
+    const program = startProgram();
+    await program.until('Ctrl-C stops everything.');
+    const output = program.output();
+    expect(output).toMatch(
+      /A Deployment "hello" of three pods[^]*ready[^]*kill hello-[^]*gone[^]*Version 2 is rolled out/,
+    );
+    const kubeconfig = /KUBECONFIG=(.*)/.exec(output)?.[1] ?? '';
+    const client = await clientOf(kubeconfig);
+    const { status } = await client.get(Deployments, objectKey('default', 'hello'), signal);
+    expect(status).toMatchObject({ replicas: 3, updatedReplicas: 3, availableReplicas: 3 });
+    program.child.kill('SIGINT');
+    expect(await program.exited).toBe(0);
+    expect(existsSync(dirname(kubeconfig))).toBe(false);
+  });
+
+  test('only serves with --quiet', async () => {
+    const program = startProgram('--quiet');
+    await program.until('Ctrl-C stops everything.');
+    expect(program.output()).not.toContain('hello');
+    program.child.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
+  test.each([
+    { args: ['--nodes=many'], message: 'must be a whole number' },
+    { args: ['--what'], message: "unknown option '--what'" },
+    { args: ['--kubeconfig=/nowhere/at/all'], message: '--kubeconfig: kubeconfig /nowhere/at/all: no such file' },
+  ])('says what is wrong with $args', async ({ args, message }) => {
+    const program = startProgram(...args);
+    expect(await program.exited).toBeGreaterThan(0);
+    expect(program.output()).toContain(message);
+  });
+});
+
+describe('with --data-dir', () => {
+  test('nothing that was acknowledged is lost on kill -9, and the past is forgotten', async ({ signal }) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-data-'));
+    cleanUps.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const args = [
+      '--quiet',
+      '--no-controllers',
+      '--nodes=0',
+      `--data-dir=${dataDir}`,
+      `--port=${await findFreePort()}`,
+    ];
+    const acknowledged = new Map<string, string>();
+    let oldest = '';
+    for (let round = 0; round < 3; round++) {
+      const program = startProgram(...args);
+      await program.until('Ctrl-C stops everything.');
+      const client = await clientOf(join(dataDir, 'kubeconfig'));
+      const { items, metadata } = await client.listAll(ConfigMaps, { namespace: 'default' }, signal);
+      const found = new Map(items.map((item) => [item.metadata.name, item.metadata.resourceVersion]));
+      for (const [name, version] of acknowledged) expect([name, found.get(name)]).toEqual([name, version]);
+      const watching = client.watch(ConfigMaps, { resourceVersion: oldest, timeoutSeconds: 1 }, signal);
+      expect(isExpired(await errorOf(Array.fromAsync(watching)))).toBe(round > 0);
+      oldest = metadata.resourceVersion ?? '';
+      let next = 0;
+      const write = async (): Promise<void> => {
+        for (;;) {
+          const name = `round-${round}-${next++}`;
+          const created = await client.create(ConfigMaps, { metadata: { namespace: 'default', name } }, signal);
+          acknowledged.set(name, created.metadata.resourceVersion);
+        }
+      };
+      const writing = Array.from({ length: 8 }, () => errorOf(write()));
+      await expect.poll(() => acknowledged.size).toBeGreaterThan((round + 1) * 100);
+      program.child.kill('SIGKILL');
+      await Promise.all([...writing, program.exited]);
+    }
+  });
+});
+
+describe('the library', () => {
+  test('gives an API with nothing in it but what every cluster has', async ({ signal }) => {
+    await using sandbox = await startSandbox();
+    const client = await clientOf(sandbox.kubeconfigFile);
+    expect((await client.list(Pods, {}, signal)).items).toEqual([]);
+    expect(await client.request({ method: 'GET', path: '/version' }, signal)).toMatchObject({ minor: '36' });
+  });
+
+  test('gives a cluster with nodes and controllers', async ({ signal }) => {
+    await using cluster = await startSandboxCluster({ logger: silentLogger });
+    const labels = { app: 'web' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example' }] } };
+    const spec = { replicas: 2, selector: { matchLabels: labels }, template };
+    await cluster.client.create(Deployments, { metadata: { namespace: 'default', name: 'web' }, spec }, signal);
+    const key = objectKey('default', 'web');
+    const available = async () => (await cluster.client.get(Deployments, key, signal)).status?.availableReplicas;
+    await expect.poll(available).toBe(2);
+  });
+
+  test('forgets the past when it is told to', async ({ signal }) => {
+    await using sandbox = await startSandbox();
+    const client = await clientOf(sandbox.kubeconfigFile);
+    const { metadata } = await client.list(ConfigMaps, { namespace: 'default' }, signal);
+    await client.create(ConfigMaps, { metadata: { namespace: 'default', name: 'later' } }, signal);
+    sandbox.compact();
+    const { resourceVersion } = metadata;
+    expect(isExpired(await errorOf(Array.fromAsync(client.watch(ConfigMaps, { resourceVersion }, signal))))).toBe(true);
+  });
+});
+
+describe('custom resources', () => {
+  const Things = defineKind<UntypedObject>({
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Thing',
+    resource: 'things',
+    namespaced: true,
+  });
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        required: ['size'],
+        properties: {
+          size: { type: 'integer', minimum: 1 },
+          colour: { type: 'string', enum: ['red', 'blue'], default: 'blue' },
+        },
+      },
+      status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  };
+  const definition = {
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { kind: 'Thing', plural: 'things', shortNames: ['th'] },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, subresources: { status: {} } },
+      ],
+    },
+  };
+  const thing = (name: string, spec: object) => ({ metadata: { namespace: 'default', name }, spec });
+
+  test('are defaulted, pruned and validated by their schema, and go with their definition', async ({ signal }) => {
+    await using sandbox = await startSandbox();
+    const client = await clientOf(sandbox.kubeconfigFile);
+    await client.create(CustomResourceDefinitions, definition, signal);
+    const created = await client.create(Things, thing('one', { size: 2, unknown: true }), signal);
+    expect(created).toMatchObject({ metadata: { generation: 1 }, spec: { size: 2, colour: 'blue' } });
+    expect(created['spec']).not.toHaveProperty('unknown');
+    for (const spec of [{}, { size: 0 }, { size: 'large' }, { size: 1, colour: 'green' }]) {
+      expect(isInvalid(await errorOf(client.create(Things, thing('bad', spec), signal))), JSON.stringify(spec)).toBe(
+        true,
+      );
+    }
+    const withStatus = await client.updateStatus(
+      Things,
+      { ...created, spec: { size: 9 }, status: { seen: 1 } },
+      signal,
+    );
+    expect(withStatus).toMatchObject({ metadata: { generation: 1 }, spec: { size: 2 }, status: { seen: 1 } });
+    const changed = await client.patch(
+      Things,
+      objectKey('default', 'one'),
+      { type: 'merge', body: { spec: { size: 3 } } },
+      signal,
+    );
+    expect(changed).toMatchObject({ metadata: { generation: 2 }, spec: { size: 3 }, status: { seen: 1 } });
+    await client.delete(CustomResourceDefinitions, objectKey(undefined, 'things.example.com'), {}, signal);
+    await eventually(async () => isNotFound(await errorOf(client.list(Things, {}, signal))), signal);
+  });
+});
