@@ -25,6 +25,8 @@ export interface Call {
   readonly user: User;
   readonly negotiated: Negotiated;
   readonly dryRun: boolean;
+  /** What the client calls itself, for objects whose fields have owners. */
+  readonly manager: string;
 }
 
 export function viewOf(deps: WatchDeps, { negotiated, query }: Call): View {

@@ -1,5 +1,6 @@
 import { badRequest, methodNotAllowed, unknownPath } from '../failure.ts';
 import { asVersion, keyIn } from '../rest/api.ts';
+import { applyObject } from '../rest/apply.ts';
 import { createObject } from '../rest/create.ts';
 import { decode, type FieldValidation } from '../rest/decode.ts';
 import { applyPatchOf, patchObject, patchTypes, type PatchType } from '../rest/patch.ts';
@@ -32,7 +33,13 @@ export async function answerCall(deps: ResourceDeps, call: Call): Promise<Answer
     case 'PUT': {
       requireVerb(resource, 'update');
       const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
-      return shown(deps, call, replaceObject(api, resource, key, object, { dryRun, target: 'object' }), 200, warnings);
+      return shown(
+        deps,
+        call,
+        replaceObject(api, resource, key, object, { dryRun, manager: call.manager, target: 'object' }),
+        200,
+        warnings,
+      );
     }
     case 'PATCH':
       requireVerb(resource, 'patch');
@@ -95,7 +102,13 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
     if (verb === 'get') return shown(deps, call, api.get(resource, key), 200);
     if (verb === 'patch') return patchAnswer(deps, call, name, target);
     const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
-    return shown(deps, call, replaceObject(api, resource, key, object, { dryRun, target }), 200, warnings);
+    return shown(
+      deps,
+      call,
+      replaceObject(api, resource, key, object, { dryRun, manager: call.manager, target }),
+      200,
+      warnings,
+    );
   }
   const body = await readObject(deps, call);
   switch (subresource) {
@@ -124,16 +137,16 @@ const subresourceVerbs: Readonly<Record<string, string>> = {
 
 async function scaleAnswer(deps: ResourceDeps, call: Call, name: string): Promise<Answer> {
   const { api } = deps;
-  const { request, resource, path, dryRun } = call;
+  const { request, resource, path } = call;
   const key = keyIn(resource, path.namespace, name);
   const present = scaleOf(resource, asVersion(api.get(resource, key), resource));
   if (request.method === 'GET') return ok(present);
-  if (request.method === 'PUT') return ok(updateScale(api, resource, key, await readObject(deps, call), { dryRun }));
+  if (request.method === 'PUT') return ok(updateScale(api, resource, key, await readObject(deps, call), call));
   const type = patchTypeOf(call);
   const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
   // A scale has no lists: a strategic patch of it is a merge.
   const patched = applyPatchOf(type === 'strategic' ? 'merge' : type, { ...present }, patch, resource);
-  return ok(updateScale(api, resource, key, patched, { dryRun }));
+  return ok(updateScale(api, resource, key, patched, call));
 }
 
 function bindAnswer({ api }: ResourceDeps, call: Call, name: string, binding: Fields): Answer {
@@ -143,14 +156,27 @@ function bindAnswer({ api }: ResourceDeps, call: Call, name: string, binding: Fi
 }
 
 async function patchAnswer(deps: ResourceDeps, call: Call, name: string, target: UpdateTarget): Promise<Answer> {
-  const { request, resource, path, dryRun } = call;
-  const type = patchTypeOf(call);
-  const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
-  const options = { dryRun, target, type, validation: validationOf(call) };
+  const { request, resource, path, dryRun, manager } = call;
   const key = keyIn(resource, path.namespace, name);
+  const common = { dryRun, target, manager, validation: validationOf(call) };
+  if (mediaTypeOf(request) === applyType) {
+    const body = parseBody(await readBody(request), applyType, deps.api.registry);
+    const options = {
+      ...common,
+      manager: call.query.get('fieldManager') ?? '',
+      force: isTrue(call.query.get('force')),
+    };
+    const place = { namespace: path.namespace, name, key };
+    const { entry, created, warnings } = applyObject(deps.api, resource, place, body, options);
+    return shown(deps, call, entry, created ? 201 : 200, warnings);
+  }
+  const options = { ...common, type: patchTypeOf(call) };
+  const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
   const { entry, warnings } = patchObject(deps.api, resource, key, patch, options);
   return shown(deps, call, entry, 200, warnings);
 }
+
+const applyType = 'application/apply-patch+yaml';
 
 function patchTypeOf({ request, resource }: Call): PatchType {
   const mediaType = mediaTypeOf(request);
@@ -158,12 +184,7 @@ function patchTypeOf({ request, resource }: Call): PatchType {
   const type = types[mediaType];
   const isOffered = type !== undefined && !(type === 'strategic' && resource.type.kind === 'custom');
   if (isOffered) return type;
-  if (mediaType === 'application/apply-patch+yaml') {
-    throw unsupportedMediaType(
-      `${Object.keys(patchTypes).join(', ')}; server-side apply is not supported by the sandbox`,
-    );
-  }
-  throw unsupportedMediaType(Object.keys(patchTypes).join(', '));
+  throw unsupportedMediaType([...Object.keys(patchTypes), applyType].join(', '));
 }
 
 function shown(deps: WatchDeps, call: Call, entry: Entry, status: number, warnings: readonly string[] = []): Answer {

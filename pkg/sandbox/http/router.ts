@@ -81,6 +81,7 @@ async function route(
     user,
     negotiated: negotiate(request.headers.accept),
     dryRun: isDryRun(searchParams),
+    manager: searchParams.get('fieldManager') ?? (request.headers['user-agent'] ?? 'unknown').split('/')[0] ?? '',
   };
   return answerCall(deps, call);
 }

@@ -1,4 +1,5 @@
 import { formatTime, Namespaces, objectKey, type ObjectMeta, type UntypedObject } from '../../api/index.ts';
+import type { ManagedFields } from '../apply/index.ts';
 import { validateValue } from '../custom/structural.ts';
 import { alreadyExists, badRequest, forbidden, invalid, notFound, type FieldError } from '../failure.ts';
 import { storageId, type Resource } from '../registry/index.ts';
@@ -10,6 +11,10 @@ import { normalize } from './decode.ts';
 
 export interface WriteOptions {
   readonly dryRun: boolean;
+  /** Who writes, for objects whose fields have owners. */
+  readonly manager?: string | undefined;
+  /** Who owns what from now on, where an apply has decided that. */
+  readonly managedFields?: ManagedFields | undefined;
 }
 
 /** Stores a new object, as read by `decode`. */
@@ -43,6 +48,7 @@ export function createObject(
   ];
   if (errors.length > 0) throw invalid(resource, draft.metadata.name, errors);
   const object = asDraft(normalize(draft, resource));
+  if (options.managedFields !== undefined) object.metadata.managedFields = options.managedFields;
   if (options.dryRun) return new Entry(object, api.store.version);
   return api.store.put(storage, key, object);
 }

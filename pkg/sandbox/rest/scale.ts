@@ -67,7 +67,15 @@ export function updateScale(api: Api, resource: Resource, key: ObjectKey, scale:
   if (given['name'] !== undefined && given['name'] !== name) throw notFound(resource, JSON.stringify(given['name']));
   const next: Fields = structuredClone(old.object);
   setPath(next, placesOf(resource).spec, replicas);
-  return scaleOf(resource, storeUpdate(api, resource, { key, old, next }, { ...options, target: 'object' }));
+  return scaleOf(
+    resource,
+    storeUpdate(
+      api,
+      resource,
+      { key, old, next },
+      { dryRun: options.dryRun, manager: options.manager, target: 'object' },
+    ),
+  );
 }
 
 function setPath(object: Fields, path: string, value: unknown): void {

@@ -1,4 +1,5 @@
-import { isEqualJson, type ObjectKey, type UntypedObject } from '../../api/index.ts';
+import { formatTime, isEqualJson, type ObjectKey, type UntypedObject } from '../../api/index.ts';
+import { shapeOf, trackUpdate } from '../apply/index.ts';
 import { badRequest, conflict, invalid } from '../failure.ts';
 import { apiVersionOf, storageId, type Resource } from '../registry/index.ts';
 import { rulesOf, validateMetadata, validateMetadataUpdate, type Rules } from '../rules/index.ts';
@@ -86,10 +87,35 @@ export function storeUpdate(
   if (errors.length > 0) throw invalid(resource, previous.metadata.name, errors);
   const object = asDraft(normalize(draft, resource));
   object.metadata.resourceVersion = previous.metadata.resourceVersion;
+  manageFields(api, resource, object, previous, options);
   if (isEqualJson(object, asStored(previous, resource))) return old;
   if (options.dryRun) return new Entry(object, old.version);
   if (isFinished(object, previous)) return api.store.remove(storage, key, object);
   return api.store.put(storage, key, object);
+}
+
+/** Keeps note of who owns what, for objects that somebody has applied: the others are spared the bytes. */
+function manageFields(
+  api: Api,
+  resource: Resource,
+  object: UntypedObject,
+  previous: UntypedObject,
+  { target, manager = 'unknown', managedFields }: WriteOptions & { readonly target: UpdateTarget },
+): void {
+  const before = previous.metadata.managedFields ?? [];
+  delete object.metadata.managedFields;
+  if (managedFields !== undefined) object.metadata.managedFields = managedFields;
+  else if (before.length > 0) {
+    const writer = {
+      manager,
+      operation: 'Update',
+      apiVersion: apiVersionOf(resource),
+      subresource: target === 'object' ? undefined : target,
+      time: formatTime(api.nowMs),
+    } as const;
+    const change = { before: previous, after: object, managedFields: before, shape: shapeOf(resource), writer };
+    object.metadata.managedFields = trackUpdate(change);
+  }
 }
 
 function asStored(object: UntypedObject, resource: Resource): UntypedObject {

@@ -1,0 +1,3 @@
+export { applyFields, trackUpdate } from './managers.ts';
+export type { Conflict, ManagedFields, Writer } from './managers.ts';
+export { shapeOf } from './shape.ts';

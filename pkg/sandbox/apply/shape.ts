@@ -1,0 +1,89 @@
+import type { Resource } from '../registry/index.ts';
+import { isFields, type Field, type Fields, type ValueType } from '../schema/index.ts';
+
+/** How a value is divided among those who own parts of it. */
+export type Shape =
+  /** One owner for all of it. */
+  | { readonly kind: 'whole' }
+  /** Each field may have owners of its own. */
+  | { readonly kind: 'fields'; child(name: string): Shape }
+  /** Each item may, told apart by the values of these fields. */
+  | { readonly kind: 'items'; readonly keys: readonly ItemKey[]; readonly item: Shape }
+  /** Each value may. */
+  | { readonly kind: 'values' };
+
+export interface ItemKey {
+  readonly name: string;
+  /** What an item that does not say is taken to have. */
+  readonly fallback: unknown;
+}
+
+const whole: Shape = { kind: 'whole' };
+
+export function shapeOf({ type }: Resource): Shape {
+  if (type.kind === 'built-in') return shapeOfType({ kind: 'object', type: type.object }, undefined);
+  const { schema = {} } = type.custom;
+  return { kind: 'fields', child: (name) => (name === 'metadata' ? metadataShape : shapeOfProperty(schema, name)) };
+}
+
+const metadataShape: Shape = {
+  kind: 'fields',
+  child(name) {
+    if (name === 'labels' || name === 'annotations') return { kind: 'fields', child: () => whole };
+    if (name === 'finalizers') return { kind: 'values' };
+    if (name !== 'ownerReferences') return whole;
+    return { kind: 'items', keys: [{ name: 'uid', fallback: undefined }], item: whole };
+  },
+};
+
+function shapeOfType(type: ValueType, field: Field | undefined): Shape {
+  if (field?.listType === 'atomic') return whole;
+  switch (type.kind) {
+    case 'scalar':
+      return whole;
+    case 'map':
+      return { kind: 'fields', child: () => shapeOfType(type.value, undefined) };
+    case 'object': {
+      const { atomic, fields } = type.type;
+      if (atomic) return whole;
+      const child = (name: string): Shape => {
+        const inner = fields.get(name);
+        return inner === undefined ? whole : shapeOfType(inner.type, inner);
+      };
+      return { kind: 'fields', child };
+    }
+    case 'list':
+      return shapeOfList(type.item, field);
+  }
+}
+
+function shapeOfList(item: ValueType, field: Field | undefined): Shape {
+  if (field?.listType === 'set') return { kind: 'values' };
+  if (field?.listType !== 'map') return whole;
+  const fields = item.kind === 'object' ? item.type.fields : undefined;
+  const keys = field.listKeys.map((name) => ({ name, fallback: fields?.get(name)?.default }));
+  return { kind: 'items', keys, item: shapeOfType(item, undefined) };
+}
+
+/** Of a custom resource, as far as its schema tells. */
+function shapeOfProperty(schema: Fields, name: string): Shape {
+  const properties = isFields(schema['properties']) ? schema['properties'] : {};
+  const property = properties[name] ?? schema['additionalProperties'];
+  return isFields(property) ? shapeOfSchema(property) : whole;
+}
+
+function shapeOfSchema(schema: Fields): Shape {
+  if (schema['x-kubernetes-map-type'] === 'atomic') return whole;
+  if (schema['type'] === 'object') return { kind: 'fields', child: (name) => shapeOfProperty(schema, name) };
+  if (schema['type'] !== 'array') return whole;
+  if (schema['x-kubernetes-list-type'] === 'set') return { kind: 'values' };
+  const names = schema['x-kubernetes-list-map-keys'];
+  const { items } = schema;
+  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(names) || !isFields(items)) return whole;
+  const properties = isFields(items['properties']) ? items['properties'] : {};
+  const keys = names.map((name: unknown) => {
+    const property = properties[String(name)];
+    return { name: String(name), fallback: isFields(property) ? property['default'] : undefined };
+  });
+  return { kind: 'items', keys, item: shapeOfSchema(items) };
+}

@@ -1,0 +1,83 @@
+import { formatTime, type ObjectKey } from '../../api/index.ts';
+import { applyFields, shapeOf, type Conflict, type Writer } from '../apply/index.ts';
+import { badRequest, Failure, invalid } from '../failure.ts';
+import { apiVersionOf, type Resource } from '../registry/index.ts';
+import { isFields, type Fields } from '../schema/index.ts';
+import { asVersion, type Api } from './api.ts';
+import { createObject } from './create.ts';
+import { decode } from './decode.ts';
+import type { Patched, PatchOptions } from './patch.ts';
+import { storeUpdate } from './update.ts';
+
+export interface ApplyOptions extends Omit<PatchOptions, 'type'> {
+  readonly force: boolean;
+}
+
+/** Server-side apply: makes an object what it is said to be, as far as it is said; creates it where there is none. */
+export function applyObject(
+  api: Api,
+  resource: Resource,
+  place: { readonly namespace: string | undefined; readonly name: string; readonly key: ObjectKey },
+  body: unknown,
+  options: ApplyOptions,
+): Patched & { readonly created: boolean } {
+  if (!isFields(body)) throw badRequest('error decoding YAML: it is not an object');
+  const { manager = '', target, force } = options;
+  if (manager === '') {
+    const detail = 'is required for apply patch';
+    const subject = { group: 'meta.k8s.io', resource: '', kind: 'PatchOptions' };
+    throw invalid(subject, '', [{ type: 'Required', field: 'fieldManager', detail }]);
+  }
+  checkApplied(body, place.name, resource);
+  const { warnings } = decode(body, resource, options.validation);
+  const found = api.find(resource, place.key);
+  const old = found && asVersion(found, resource);
+  if (old === undefined && target !== 'object') throw badRequest('only an object as a whole can be made by an apply');
+  const writer: Writer = {
+    manager,
+    operation: 'Apply',
+    apiVersion: apiVersionOf(resource),
+    subresource: target === 'object' ? undefined : target,
+    time: formatTime(api.nowMs),
+  };
+  const managedFields = old?.object.metadata.managedFields ?? [];
+  const outcome = applyFields({
+    live: old?.object,
+    managedFields,
+    applied: body,
+    shape: shapeOf(resource),
+    writer,
+    force,
+  });
+  if (outcome.kind === 'conflict') throw refuse(outcome.conflicts);
+  const write = { ...options, managedFields: outcome.managedFields };
+  const { object } = decode(outcome.object, resource, 'Ignore');
+  if (old === undefined) {
+    return { entry: createObject(api, resource, place.namespace, object, write), warnings, created: true };
+  }
+  return { entry: storeUpdate(api, resource, { key: place.key, old, next: object }, write), warnings, created: false };
+}
+
+function checkApplied(body: Fields, name: string, resource: Resource): void {
+  const { apiVersion, kind } = body;
+  if (apiVersion === undefined || kind === undefined) throw badRequest('apiVersion and kind must be set');
+  const metadata = isFields(body['metadata']) ? body['metadata'] : {};
+  if (metadata['managedFields'] !== undefined && metadata['managedFields'] !== null) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  if (metadata['name'] !== undefined && metadata['name'] !== name) {
+    throw badRequest(`name in URL does not match name in ${resource.kind} object`);
+  }
+}
+
+function refuse(conflicts: readonly Conflict[]): Failure {
+  const causes = conflicts.map(({ manager, operation, apiVersion, field }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${JSON.stringify(manager)}${operation === 'Update' ? ` using ${apiVersion}` : ''}`,
+    field,
+  }));
+  const lines = causes.map(({ message, field }) => `${message}: ${field}`);
+  const count = causes.length === 1 ? '1 conflict' : `${causes.length} conflicts`;
+  const message = `Apply failed with ${count}: ${lines.length === 1 ? lines[0] : lines.join('\n')}`;
+  return new Failure(409, 'Conflict', message, { details: { causes } });
+}
