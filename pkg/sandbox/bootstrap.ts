@@ -1,3 +1,4 @@
+import { formatTime } from '../api/index.ts';
 import type { Api } from './rest/api.ts';
 import { keyIn } from './rest/api.ts';
 import { createObject } from './rest/create.ts';
@@ -28,6 +29,15 @@ export function bootstrap(api: Api, { port, authority }: BootstrapOptions): void
     resource: 'configmaps',
     namespace: 'kube-system',
     body: { metadata: { name: 'extension-apiserver-authentication' }, data: { 'client-ca-file': authority } },
+  });
+  ensure(api, {
+    group: '',
+    resource: 'configmaps',
+    namespace: 'kube-system',
+    body: {
+      metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking' },
+      data: { since: formatTime(api.nowMs).slice(0, 10) },
+    },
   });
   for (const [name, value] of [
     ['system-cluster-critical', 2_000_000_000],

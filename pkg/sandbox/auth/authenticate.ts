@@ -2,11 +2,14 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 
-import { objectKey } from '../../api/index.ts';
+import { formatTime, objectKey, type ObjectKey } from '../../api/index.ts';
 import { Failure } from '../failure.ts';
+import { isFields } from '../schema/index.ts';
 import type { Store } from '../storage/index.ts';
 import type { TokenSigner } from './tokens.ts';
 import type { User } from './user.ts';
+
+const lastUsed = 'kubernetes.io/legacy-token-last-used';
 
 export interface AuthDeps {
   readonly store: Store;
@@ -36,7 +39,8 @@ export class Authenticator {
   tokenUser(token: string): User | undefined {
     const subject = this.#deps.tokens.read(token, this.#deps.nowMs());
     if (subject === undefined) return undefined;
-    const { namespace, serviceAccount, boundTo } = subject;
+    const { namespace, serviceAccount, boundTo, secret } = subject;
+    if (secret !== undefined && !this.#isInSecret(token, objectKey(namespace, secret))) return undefined;
     const account = this.#deps.store.get('serviceaccounts', objectKey(namespace, serviceAccount.name));
     if (account?.object.metadata.uid !== serviceAccount.uid) return undefined;
     if (boundTo !== undefined) {
@@ -49,6 +53,25 @@ export class Authenticator {
       uid: serviceAccount.uid,
       groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
     };
+  }
+
+  /** Keeps note of the use too: secrets that nobody uses are cleared away by a controller. */
+  #isInSecret(token: string, key: ObjectKey): boolean {
+    const { store, nowMs } = this.#deps;
+    const secret = store.get('secrets', key)?.object;
+    const data = isFields(secret?.['data']) ? secret['data'] : {};
+    const isHeld = typeof data['token'] === 'string' && Buffer.from(data['token'], 'base64').toString() === token;
+    if (secret === undefined || !isHeld || secret.metadata.deletionTimestamp !== undefined) return false;
+    const { labels } = secret.metadata;
+    if (labels?.['kubernetes.io/legacy-token-invalid-since'] !== undefined) return false;
+    const today = formatTime(nowMs()).slice(0, 10);
+    if (labels?.[lastUsed] !== today) {
+      store.put('secrets', key, {
+        ...secret,
+        metadata: { ...secret.metadata, labels: { ...labels, [lastUsed]: today } },
+      });
+    }
+    return true;
   }
 
   #bearerUser(header: string): User | undefined {

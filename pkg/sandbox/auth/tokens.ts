@@ -7,6 +7,8 @@ const issuer = 'https://kubernetes.default.svc.cluster.local';
 export interface TokenSubject {
   readonly namespace: string;
   readonly serviceAccount: { readonly name: string; readonly uid: string };
+  /** The secret that an older token lies in: the token is worth nothing once the secret has another. */
+  readonly secret?: string | undefined;
   /** What the token is bound to: it is worth nothing once this is gone. */
   readonly boundTo?: { readonly kind: string; readonly name: string; readonly uid: string } | undefined;
 }
@@ -76,6 +78,7 @@ const legacySchema = z.object({
   'kubernetes.io/serviceaccount/namespace': z.string(),
   'kubernetes.io/serviceaccount/service-account.name': z.string(),
   'kubernetes.io/serviceaccount/service-account.uid': z.string(),
+  'kubernetes.io/serviceaccount/secret.name': z.string(),
 });
 
 function readClaims(payload: string, nowMs: number): TokenSubject | undefined {
@@ -85,7 +88,9 @@ function readClaims(payload: string, nowMs: number): TokenSubject | undefined {
     const { data } = legacy;
     const name = data['kubernetes.io/serviceaccount/service-account.name'];
     const uid = data['kubernetes.io/serviceaccount/service-account.uid'];
-    return { namespace: data['kubernetes.io/serviceaccount/namespace'], serviceAccount: { name, uid } };
+    const namespace = data['kubernetes.io/serviceaccount/namespace'];
+    const secret = data['kubernetes.io/serviceaccount/secret.name'];
+    return { namespace, serviceAccount: { name, uid }, secret };
   }
   const bound = boundSchema.safeParse(claims);
   if (!bound.success) return undefined;
