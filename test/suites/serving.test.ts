@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatMicroTime } from '../../pkg/api/index.ts';
 import { createAuthority, issueCertificate } from '../../pkg/certificates/index.ts';
 import type { KeyedCertificate } from '../../pkg/certificates/index.ts';
 import { ClientBuilder, loadKubeconfig } from '../../pkg/client/index.ts';
@@ -68,7 +69,7 @@ beforeAll(async () => {
   const connection = await loadKubeconfig({ path }, systemClock);
   clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'test' });
   client = clients.clientFor('serving');
-  goUrl = (await startGoControllerManager(cluster(), ['--controllers=bootstrapsigner'])).url;
+  goUrl = await startStandby(cluster());
   readerToken = await createReader(cluster());
   otherToken = await createToken(cluster(), 'other');
 });
@@ -76,6 +77,21 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
   clients.close();
 });
+
+/** A Go manager that never leads: each controller it starts would add a line to its health. */
+async function startStandby(cluster: Cluster): Promise<string> {
+  const name = 'held-by-another';
+  const spec = {
+    holderIdentity: 'another',
+    leaseDurationSeconds: 3600,
+    acquireTime: formatMicroTime(systemClock.now()),
+    renewTime: formatMicroTime(systemClock.now()),
+  };
+  const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+  const { status } = await cluster.request({ method: 'POST', path, body: { metadata: { name }, spec } });
+  expect(status).toBe(201);
+  return (await startGoControllerManager(cluster, [`--leader-elect-resource-name=${name}`])).url;
+}
 
 async function createToken(cluster: Cluster, account: string): Promise<string> {
   await kubectl(cluster, ['create', 'serviceaccount', '-n', 'kube-system', account]);
