@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+
+import { negotiate } from './negotiate.ts';
+import { parseResourcePath } from './path.ts';
+
+const pathRows = [
+  { path: '/api/v1/pods', expected: { group: '', version: 'v1', resource: 'pods' } },
+  { path: '/api/v1/namespaces/a/pods/b', expected: { resource: 'pods', namespace: 'a', name: 'b' } },
+  { path: '/api/v1/namespaces/a', expected: { resource: 'namespaces', name: 'a', namespace: undefined } },
+  { path: '/api/v1/namespaces/a/status', expected: { resource: 'namespaces', name: 'a', subresource: 'status' } },
+  { path: '/api/v1/namespaces/a/finalize', expected: { resource: 'namespaces', subresource: 'finalize' } },
+  { path: '/apis/apps/v1/namespaces/a/deployments/b/scale', expected: { group: 'apps', subresource: 'scale' } },
+  { path: '/apis/apps/v1/deployments/', expected: { resource: 'deployments', name: undefined } },
+  { path: '/api/v1/nodes/a%2Fb', expected: { resource: 'nodes', name: 'a/b' } },
+];
+
+describe('parseResourcePath', () => {
+  for (const { path, expected } of pathRows) {
+    test(path, () => expect(parseResourcePath(path)).toMatchObject(expected));
+  }
+  for (const path of ['/api', '/apis/apps/v1', '/api/v1/pods//x', '/api/v1/a/b/c/d', '/api/v1/%zz', '/other/v1/x']) {
+    test(`${path} is no resource's`, () => expect(parseResourcePath(path)).toBeUndefined());
+  }
+});
+
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+const acceptRows = [
+  { accept: undefined, expected: { representation: 'object', format: 'json' } },
+  { accept: '*/*', expected: { representation: 'object', format: 'json' } },
+  { accept: `${table},application/json`, expected: { representation: 'table', format: 'json' } },
+  { accept: 'application/vnd.kubernetes.protobuf,application/json', expected: { representation: 'object' } },
+  { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', expected: { representation: 'metadata' } },
+  { accept: 'application/json;as=Other;g=x;v=v1, application/yaml', expected: { format: 'yaml' } },
+];
+
+describe('negotiate', () => {
+  for (const { accept, expected } of acceptRows) {
+    test(String(accept), () => expect(negotiate(accept)).toMatchObject(expected));
+  }
+  test('is refused when nothing can be given', () =>
+    expect(() => negotiate('application/vnd.kubernetes.protobuf')).toThrow('only the following media types'));
+});
