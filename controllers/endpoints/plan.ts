@@ -15,9 +15,9 @@ import { headlessLabel, isHeadless, repackSubsets, triggerTimeAnnotation } from 
 import { truncateSubsets } from './capacity.ts';
 import { computeSubsets } from './subsets.ts';
 
-export const managedByLabel = 'endpoints.kubernetes.io/managed-by';
+const managedByLabel = 'endpoints.kubernetes.io/managed-by';
 export const managedBy = 'endpoint-controller';
-export const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
+const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
 
 export interface Snapshot {
   readonly service: Cached<Service>;

@@ -19,8 +19,6 @@ import {
   type KubeObject,
   type Lease,
   Leases,
-  type Namespace,
-  Namespaces,
   type Node,
   Nodes,
   type Pod,
@@ -263,15 +261,6 @@ export function node(described: Described<Node> = {}): Node {
 
 export function lease(described: Described<Lease> = {}): Lease {
   return build(Leases, described, { spec: { ...described.spec } });
-}
-
-export function namespace(described: Described<Namespace> = {}): Namespace {
-  const name = described.name ?? 'default';
-  return build(
-    Namespaces,
-    { labels: { 'kubernetes.io/metadata.name': name }, ...described, name },
-    { spec: { finalizers: ['kubernetes'], ...described.spec }, status: described.status ?? { phase: 'Active' } },
-  );
 }
 
 export function serviceAccount(described: Described<ServiceAccount> = {}): ServiceAccount {
