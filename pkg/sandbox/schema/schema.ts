@@ -89,10 +89,6 @@ export function objectType(name: string): ObjectType {
   return type;
 }
 
-export function typeNames(): string[] {
-  return Object.keys(wireTypes);
-}
-
 function readField(wire: WireField): Field {
   return {
     type: readType(wire.t),

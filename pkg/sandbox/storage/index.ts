@@ -1,4 +1,3 @@
 export { openDatabase } from './database.ts';
 export { Entry, Store, tooLargeVersion } from './store.ts';
 export type { Change } from './store.ts';
-export type { Persistence } from './persistence.ts';
