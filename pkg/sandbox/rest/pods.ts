@@ -60,7 +60,24 @@ export function evictPod(api: Api, pods: Resource, key: ObjectKey, deletion: Del
   const pod = api.get(pods, key).object as unknown as Pod; // what lies under pods is one
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed' || pod.status?.phase === 'Pending';
   if (!isOver && pod.metadata.deletionTimestamp === undefined) takeFromBudget(api, pod, options);
+  if (!options.dryRun) markEvicted(api, pods, key);
   deleteObject(api, pods, key, deletion, options);
+}
+
+/** Why the pod goes, for controllers that count disruptions apart from failures. */
+function markEvicted(api: Api, pods: Resource, key: ObjectKey): void {
+  const { object } = api.get(pods, key);
+  const { status } = object as unknown as Pod; // what lies under pods is one
+  if (isConditionTrue(status?.conditions, 'DisruptionTarget')) return;
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+    lastTransitionTime: formatTime(api.nowMs),
+  };
+  const conditions = [...(status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget'), condition];
+  api.store.put('pods', key, { ...object, status: { ...status, conditions } });
 }
 
 function takeFromBudget(api: Api, pod: Pod, options: WriteOptions): void {

@@ -34,6 +34,8 @@ export const jobRules = defineRules<Job>({
       [`${prefix}job-name`]: name,
     };
     spec.selector = { matchLabels: { ...spec.selector?.matchLabels, [`${prefix}controller-uid`]: uid } };
+    // Whoever reads the Job finds it labelled as its pods are.
+    if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...spec.template.metadata.labels };
   },
   validate: ({ spec }) => validateJobSpec(spec, 'spec'),
   validateUpdate: ({ spec }, { spec: old, status }) => [
