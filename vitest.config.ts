@@ -1,4 +1,8 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** About the servers themselves, or about what roles allow: the sandbox has no etcd, and allows everything. */
+const notForSandbox = ['ground', 'process-deploy', 'serving'].map((name) => `test/suites/${name}.test.ts`);
+const isSandbox = process.env['CLUSTER_SERVER'] === 'sandbox';
 
 export default defineConfig({
   test: {
@@ -17,6 +21,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: ['test/suites/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...(isSandbox ? notForSandbox : [])],
           globalSetup: ['test/suites/global-setup.ts'],
           // A cluster is two busy servers: on a small machine a second one beside it only makes both slow.
           fileParallelism: false,
