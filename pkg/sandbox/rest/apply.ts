@@ -29,7 +29,8 @@ export function applyObject(
     throw invalid(subject, '', [{ type: 'Required', field: 'fieldManager', detail }]);
   }
   checkApplied(body, place.name, resource);
-  const { warnings } = decode(body, resource, options.validation);
+  const { object: read, warnings } = decode(body, resource, options.validation);
+  const applied = restrict(read, body) as Fields; // of two objects
   const found = api.find(resource, place.key);
   const old = found && asVersion(found, resource);
   if (old === undefined && target !== 'object') throw badRequest('only an object as a whole can be made by an apply');
@@ -44,7 +45,7 @@ export function applyObject(
   const outcome = applyFields({
     live: old?.object,
     managedFields,
-    applied: body,
+    applied,
     shape: shapeOf(resource),
     writer,
     force,
@@ -56,6 +57,16 @@ export function applyObject(
     return { entry: createObject(api, resource, place.namespace, object, write), warnings, created: true };
   }
   return { entry: storeUpdate(api, resource, { key: place.key, old, next: object }, write), warnings, created: false };
+}
+
+/** What was given, in the form in which it would be stored: `0.1` is the same quantity as `100m`. */
+function restrict(read: unknown, given: unknown): unknown {
+  if (isFields(given) && isFields(read)) {
+    const entries = Object.entries(given).filter(([, value]) => value !== null);
+    return Object.fromEntries(entries.map(([name, value]) => [name, restrict(read[name], value)]));
+  }
+  if (Array.isArray(given) && Array.isArray(read)) return given.map((item, index) => restrict(read[index], item));
+  return read ?? given;
 }
 
 function checkApplied(body: Fields, name: string, resource: Resource): void {
@@ -76,8 +87,17 @@ function refuse(conflicts: readonly Conflict[]): Failure {
     message: `conflict with ${JSON.stringify(manager)}${operation === 'Update' ? ` using ${apiVersion}` : ''}`,
     field,
   }));
-  const lines = causes.map(({ message, field }) => `${message}: ${field}`);
   const count = causes.length === 1 ? '1 conflict' : `${causes.length} conflicts`;
-  const message = `Apply failed with ${count}: ${lines.length === 1 ? lines[0] : lines.join('\n')}`;
+  const message = `Apply failed with ${count}: ${describeConflicts(causes)}`;
   return new Failure(409, 'Conflict', message, { details: { causes } });
+}
+
+/** One in a line of its own; several under the name of whom they are with. */
+function describeConflicts(causes: readonly { readonly message: string; readonly field: string }[]): string {
+  const [first] = causes;
+  if (first !== undefined && causes.length === 1) return `${first.message}: ${first.field}`;
+  const byManager = Map.groupBy(causes, ({ message }) => message.replace(/^conflict /, 'conflicts '));
+  return [...byManager]
+    .map(([message, each]) => `${message}:\n${each.map(({ field }) => `- ${field}`).join('\n')}`)
+    .join('\n');
 }
