@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { controllers } from '../../../controllers/registry.ts';
-import type { ManagerName } from './manager-process.ts';
+import { warmUp, type ManagerName } from './manager-process.ts';
 import { measureDay, measureStarts, measureStorm, type Conditions, type Measurement } from './measure.ts';
 import { computeRows, formatChart, formatTable } from './report.ts';
 
@@ -47,6 +47,7 @@ async function runRound(round: number, only: readonly string[], conditions: Cond
 }
 
 async function main(): Promise<void> {
+  await warmUp();
   const all: Record<string, Measurement[]> = {};
   for (const rate of values.rate.split(',')) {
     const flags = rates[rate];
