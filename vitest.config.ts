@@ -10,6 +10,9 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // Only to end a run that hangs: one of them compiles the library, which a busy machine takes its time for.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           include: [
             '{cmd,pkg,controllers,informers,workqueue,scripts}/**/*.test.ts',
             'test/*.test.ts',
