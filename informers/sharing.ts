@@ -48,18 +48,23 @@ function shareItems(own: unknown[], model: unknown[]): boolean {
   return isEqual;
 }
 
+/** Loops over names without making lists of them: this runs for every object in every object that comes in. */
 function shareNamed(own: Fields, model: Fields): boolean {
-  const names = Object.keys(own);
-  let isEqual = names.length === Object.keys(model).length;
-  for (const name of names) {
+  let isEqual = true;
+  let surplus = 0;
+  for (const name in own) {
+    surplus += 1;
     const value = own[name];
     const modelValue = model[name];
     if (value === modelValue) continue;
     if (isObject(value) && isObject(modelValue) && shareFields(value, modelValue)) own[name] = modelValue;
     else isEqual = false;
   }
-  if (isEqual) return true; // the whole will be replaced: no need to write into it
-  for (const name of names) {
+  if (isEqual) {
+    for (const _ in model) surplus -= 1;
+    if (surplus === 0) return true; // the whole will be replaced: no need to write into it
+  }
+  for (const name in own) {
     // Equal strings, but in two places of memory until now.
     const value = own[name];
     if (typeof value === 'string' && value === model[name]) own[name] = model[name];

@@ -54,6 +54,16 @@ describe('readWatchEvents', () => {
     }
   });
 
+  test('keeps the end of a line apart from the beginning of the next in the same chunk', async () => {
+    const expected = ['a', 'bb', 'ccc', 'dddd'];
+    const bytes = Buffer.from(expected.map((name) => line('ADDED', pod(name))).join(''));
+    for (let size = 1; size < bytes.length; size++) {
+      const count = Math.ceil(bytes.length / size);
+      const chunks = Array.from({ length: count }, (_, i) => Buffer.from(bytes.subarray(i * size, (i + 1) * size)));
+      expect(names(await read(streamOf(...chunks)))).toEqual(expected);
+    }
+  });
+
   test('joins a line that comes byte by byte', async () => {
     const bytes = Buffer.from(line('ADDED', pod('a')));
     expect(names(await read(streamOf(...Array.from(bytes, (byte) => Buffer.from([byte])))))).toEqual(['a']);

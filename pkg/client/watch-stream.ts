@@ -8,6 +8,9 @@ import { cutManagedFields } from './managed-fields.ts';
 import { abortReason } from './transport.ts';
 
 const newline = 0x0a;
+const nothingHeld = Buffer.alloc(0);
+/** Of a larger object than nearly all are, the memory is not kept for the next. */
+const mostSpareBytes = 256 * 1024;
 
 export interface WatchStreamOptions {
   readonly attempted: string;
@@ -90,10 +93,16 @@ function parseEvent<T extends KubeObject>(line: Buffer, options: WatchStreamOpti
   }
 }
 
-/** Cuts a stream of bytes into lines. Works on bytes, so that a character split between two chunks stays whole. */
+/**
+ * Cuts a stream of bytes into lines. Works on bytes, so that a character split between two chunks stays whole. What it
+ * gives may be overwritten by the next call.
+ */
 class LineSplitter {
-  /** Parts of a line whose end has not come yet: joined once, however many chunks a large object arrives in. */
-  #partial: Buffer[] = [];
+  /** The beginning of a line whose end has not come yet. */
+  #held = nothingHeld;
+  #length = 0;
+  /** Memory that lines leave to one another: while one is being read, the next is held in the other. */
+  #spare = nothingHeld;
 
   push(chunk: Buffer): Buffer[] {
     const lines: Buffer[] = [];
@@ -103,7 +112,7 @@ class LineSplitter {
       if (line.length > 0) lines.push(line);
       start = end + 1;
     }
-    if (start < chunk.length) this.#partial.push(start === 0 ? chunk : chunk.subarray(start));
+    if (start < chunk.length) this.#hold(chunk.subarray(start));
     return lines;
   }
 
@@ -114,10 +123,24 @@ class LineSplitter {
   }
 
   #complete(end: Buffer): Buffer {
-    if (this.#partial.length === 0) return end;
-    const line = Buffer.concat([...this.#partial, end]);
-    this.#partial = [];
+    if (this.#length === 0) return end;
+    this.#hold(end);
+    const line = this.#held.subarray(0, this.#length);
+    const used = this.#held.length > mostSpareBytes ? nothingHeld : this.#held;
+    [this.#held, this.#spare] = [this.#spare, used];
+    this.#length = 0;
     return line;
+  }
+
+  #hold(part: Buffer): void {
+    const needed = this.#length + part.length;
+    if (needed > this.#held.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#held.length));
+      this.#held.copy(larger, 0, 0, this.#length);
+      this.#held = larger;
+    }
+    part.copy(this.#held, this.#length);
+    this.#length = needed;
   }
 }
 
