@@ -1,0 +1,146 @@
+/**
+ * What the engine costs beside client-go, on the same server in the same run: the start of an informer of pods, events
+ * through to a handler, and the work queue.
+ *
+ *     node test/bench/engine.ts [--pods 20000] [--rounds 3] [--only informer|queue] [--out engine.json]
+ *
+ * CPU and memory are read from outside, for all programs alike. Trust ratios, not absolute times: server and programs
+ * share the machine.
+ */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+
+import { startCluster, type Cluster } from '../cluster/index.ts';
+import { createNamespace } from '../suites/use-cluster.ts';
+import { writePods } from './engine/pods.ts';
+import { formatReport, type Figures } from './engine/report.ts';
+import { Subject, subjectNames, type SubjectName } from './engine/subject.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    pods: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '3' },
+    keys: { type: 'string', default: '500000' },
+    only: { type: 'string' },
+    out: { type: 'string' },
+  },
+});
+const podCount = Number(options.pods);
+
+/** Long enough for garbage collectors to give back what they will. */
+const settleMs = 10_000;
+/** Faster than anybody can take them. */
+const floodEvents = Math.min(5000, podCount);
+/** Few enough at a time that nothing waits in line: what is left is the way itself. */
+const calmEvents = Math.min(2000, podCount);
+const calmPerTick = 3;
+const calmTickMs = 10;
+
+const indexes = Array.from({ length: podCount }, (_, index) => index);
+const figures: Figures[] = [];
+
+/** When a phase takes long, this says which. */
+function progress(text: string): void {
+  process.stderr.write(`[engine] ${text}\n`);
+}
+
+function record(subject: string, what: string, unit: string, value: number): void {
+  figures.push({ subject, what, unit, value });
+  progress(`${subject}: ${what}: ${value.toPrecision(3)} ${unit}`);
+}
+
+async function measureInformer(name: SubjectName, goProgram: string, cluster: Cluster): Promise<void> {
+  progress(name);
+  await using subject = await Subject.startInformer(name, goProgram, cluster.kubeconfig());
+  const { heapBytes: emptyHeap = 0 } = await subject.ask('heap');
+  const before = subject.usage();
+  const startMs = performance.now();
+  const { objects } = await subject.ask('start');
+  if (objects !== podCount) throw new Error(`${name} sees ${String(objects)} pods instead of ${podCount}`);
+  const synced = subject.usage();
+  record(name, 'start: time until the handler has all pods', 's', (performance.now() - startMs) / 1000);
+  record(name, 'start: CPU', 's', synced.cpuSeconds - before.cpuSeconds);
+  record(name, 'start: peak RSS', 'MB', synced.peakRssMegabytes);
+  record(
+    name,
+    'start: peak RSS above that at rest, per pod',
+    'kB',
+    perPod(synced.peakRssMegabytes - before.rssMegabytes),
+  );
+  await sleep(settleMs);
+  const settled = subject.usage();
+  record(name, 'settled: CPU since', 's', settled.cpuSeconds - synced.cpuSeconds);
+  record(name, 'settled: RSS', 'MB', settled.rssMegabytes);
+  record(name, 'settled: RSS above that at rest, per pod', 'kB', perPod(settled.rssMegabytes - before.rssMegabytes));
+  const { heapBytes = 0 } = await subject.ask('heap');
+  record(name, 'settled: heap in use, per pod', 'kB', (heapBytes - emptyHeap) / 1024 / podCount);
+
+  await measureEvents(subject, name, 'flood', floodEvents, () => writePods(cluster, indexes.slice(0, floodEvents)));
+  record(name, 'flood: RSS', 'MB', subject.usage().rssMegabytes);
+  await measureEvents(subject, name, 'calm', calmEvents, async () => {
+    for (let at = 0; at < calmEvents; at += calmPerTick) {
+      await Promise.all([writePods(cluster, indexes.slice(at, at + calmPerTick)), sleep(calmTickMs)]);
+    }
+  });
+}
+
+function perPod(megabytes: number): number {
+  return (megabytes * 1024) / podCount;
+}
+
+async function measureEvents(
+  subject: Subject,
+  name: SubjectName,
+  phase: 'flood' | 'calm',
+  count: number,
+  write: () => Promise<void>,
+): Promise<void> {
+  progress(`${name}: ${phase}`);
+  await subject.ask(`expect ${count}`);
+  const before = subject.usage();
+  const [result] = await Promise.all([subject.answer(), write()]);
+  const { seconds = 0, p50Ms = 0, p99Ms = 0 } = result;
+  record(name, `${phase}: CPU per event`, 'µs', ((subject.usage().cpuSeconds - before.cpuSeconds) * 1e6) / count);
+  record(name, `${phase}: events at the handler`, '/s', count / seconds);
+  record(name, `${phase}: latency, median`, 'ms', p50Ms);
+  record(name, `${phase}: latency, 99th percentile`, 'ms', p99Ms);
+}
+
+async function measureQueue(name: 'ours' | 'client-go', goProgram: string): Promise<void> {
+  const keys = Number(options.keys);
+  await using subject = Subject.startQueue(name, goProgram, keys);
+  for await (const { scenario, seconds, cpuSeconds } of subject.answers()) {
+    const column: SubjectName = name === 'ours' ? 'ours' : 'client-go, protobuf';
+    record(column, `queue, ${String(scenario)}: keys`, '/s', keys / Number(seconds));
+    record(column, `queue, ${String(scenario)}: CPU per key`, 'µs', (Number(cpuSeconds) * 1e6) / keys);
+  }
+}
+
+function buildGoProgram(): string {
+  const program = join(import.meta.dirname, '../../.cache/engine-go');
+  execFileSync('go', ['build', '-o', program, '.'], { cwd: join(import.meta.dirname, 'engine-go'), stdio: 'inherit' });
+  return program;
+}
+
+const goProgram = buildGoProgram();
+if (options.only !== 'queue') {
+  await using cluster = await startCluster();
+  await createNamespace(cluster, 'bench');
+  progress(`writing ${podCount} pods`);
+  await writePods(cluster, indexes);
+  for (let round = 0; round < Number(options.rounds); round++) {
+    // Whoever comes first finds other caches than whoever comes last: each round begins with another.
+    const order = [...subjectNames.slice(round % 3), ...subjectNames.slice(0, round % 3)];
+    for (const name of order) await measureInformer(name, goProgram, cluster);
+  }
+}
+if (options.only !== 'informer') {
+  for (let round = 0; round < Number(options.rounds); round++) {
+    for (const name of ['ours', 'client-go'] as const) await measureQueue(name, goProgram);
+  }
+}
+console.log(formatReport(figures));
+if (options.out !== undefined) writeFileSync(options.out, `${JSON.stringify(figures, undefined, 2)}\n`);
