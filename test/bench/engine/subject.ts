@@ -78,11 +78,11 @@ export class Subject implements AsyncDisposable {
     return { cpuSeconds: ticks / 100, rssMegabytes: megabytes('VmRSS'), peakRssMegabytes: megabytes('VmHWM') };
   }
 
+  /** Both programs end with their input. */
   async [Symbol.asyncDispose](): Promise<void> {
     const ended = once(this.#process, 'close');
+    this.#process.stdin?.end();
     this.#reader.close();
-    if (this.#process.exitCode !== null) return;
-    this.#process.kill('SIGKILL');
-    await ended;
+    if (this.#process.exitCode === null) await ended;
   }
 }
