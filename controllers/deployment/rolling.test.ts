@@ -134,6 +134,22 @@ describe('nextOldSizes', () => {
       expected: { younger: 0 },
     },
     {
+      name: 'does not count pods of an old set that are told to go but have not yet left its status',
+      desired: 6,
+      maxUnavailable: 1,
+      current: set('new', 4, 3),
+      old: [set('old', 4, 5)],
+      expected: { old: 2 },
+    },
+    {
+      name: 'does not count pods of the new set that are told to go but have not yet left its status',
+      desired: 4,
+      maxUnavailable: 0,
+      current: set('new', 3, 5),
+      old: [set('old', 3)],
+      expected: { old: 1 },
+    },
+    {
       name: 'has nothing to do when old sets are empty',
       desired: 4,
       maxUnavailable: 1,

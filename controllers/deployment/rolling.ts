@@ -46,7 +46,7 @@ export function nextNewSize(deployment: Cached<Deployment>, current: AnySet, set
 export function nextOldSizes(deployment: Cached<Deployment>, current: AnySet, oldSets: readonly AnySet[]): Sizes {
   const active = oldSets.filter(isScaledUp).sort(compareByAge);
   const minAvailable = desiredOf(deployment) - fenceposts(deployment).maxUnavailable;
-  const startingPods = replicasOf(current) - availableOf(current);
+  const startingPods = replicasOf(current) - lastingOf(current);
   const totalPods = sum(active, replicasOf) + replicasOf(current);
   const removable = totalPods - minAvailable - startingPods;
   const sizes = new Map<string, number>();
@@ -54,13 +54,13 @@ export function nextOldSizes(deployment: Cached<Deployment>, current: AnySet, ol
 
   let unhealthyLeft = removable;
   for (const set of active) {
-    const unhealthy = Math.min(replicasOf(set) - availableOf(set), unhealthyLeft);
+    const unhealthy = Math.min(replicasOf(set) - lastingOf(set), unhealthyLeft);
     if (unhealthy <= 0) continue;
     sizes.set(nameOf(set), replicasOf(set) - unhealthy);
     unhealthyLeft -= unhealthy;
   }
 
-  let healthyLeft = sum([...active, current], availableOf) - minAvailable;
+  let healthyLeft = sum([...active, current], lastingOf) - minAvailable;
   for (const set of active) {
     const size = sizes.get(nameOf(set)) ?? replicasOf(set);
     const surplus = Math.min(size, healthyLeft);
@@ -69,4 +69,9 @@ export function nextOldSizes(deployment: Cached<Deployment>, current: AnySet, ol
     healthyLeft -= surplus;
   }
   return sizes;
+}
+
+/** Of a set that was just made smaller the status still counts pods that are about to go: those hold nothing up. */
+function lastingOf(set: AnySet): number {
+  return Math.min(availableOf(set), replicasOf(set));
 }

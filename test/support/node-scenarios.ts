@@ -43,7 +43,8 @@ export function troubles(user: NodeUser, setting: Setting): Scenario {
         user.nodeWhen('n-2', (node) => hasTaint(node, 'pid-pressure', 'NoSchedule'), signal),
         user.nodeWhen('n-3', (node) => hasTaint(node, 'unschedulable', 'NoSchedule'), signal),
         user.nodeWhen('n-4', (node) => hasTaint(node, 'unreachable', 'NoExecute'), signal),
-        user.podWhen(namespace, 'quick-n-0', isTerminating, signal),
+        // Else one whose taint changes while its time runs may or may not be told to be spared.
+        ...['quick-n-0', 'quick-n-4'].map((name) => user.podWhen(namespace, name, isTerminating, signal)),
         ...['quick-n-1', 'quick-n-5', 'default-n-5', 'quick-n-6', 'default-n-6'].map((name) =>
           user.podGone(namespace, name, signal),
         ),
