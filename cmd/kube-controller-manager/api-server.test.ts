@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { ApiError, ConnectionError } from '../../pkg/client/index.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { silentLogger } from '../../test/support/loggers.ts';
-import { waitForApiServer } from './api-server.ts';
+import { RecordingLogger, silentLogger } from '../../test/support/loggers.ts';
+import { waitForApiServer, type WaitOptions } from './api-server.ts';
 import { exitCodes } from './exit-codes.ts';
 
 function connectionError(code: string): ConnectionError {
@@ -17,6 +17,13 @@ function refusal(code: number, reason: string): ApiError {
 
 /** Answers with each error in turn, the last one for ever; undefined is a good answer. */
 async function wait(...answers: (Error | undefined)[]): Promise<{ error: unknown; tookMs: number }> {
+  return waitWith({ patient: false, logger: silentLogger }, answers);
+}
+
+async function waitWith(
+  options: Pick<WaitOptions, 'patient' | 'logger'>,
+  answers: readonly (Error | undefined)[],
+): Promise<{ error: unknown; tookMs: number }> {
   const clock = new FakeClock();
   let asked = 0;
   const request = async (): Promise<unknown> => {
@@ -27,7 +34,7 @@ async function wait(...answers: (Error | undefined)[]): Promise<{ error: unknown
   };
   const signal = new AbortController().signal;
   let error: unknown;
-  const waiting = waitForApiServer({ request }, { clock, logger: silentLogger, server: 'https://x' }, signal).catch(
+  const waiting = waitForApiServer({ request }, { clock, server: 'https://x', ...options }, signal).catch(
     (caught: unknown) => (error = caught),
   );
   await settle();
@@ -50,6 +57,21 @@ describe('waitForApiServer', () => {
     const { error, tookMs } = await wait(connectionError('ECONNREFUSED'));
     expect(tookMs).toBe(10_000);
     expect(error).toMatchObject({ exitCode: exitCodes.apiServer, message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  test('a patient one goes on, and says so at once and every ten seconds', async () => {
+    const logger = new RecordingLogger();
+    const answers = [...Array<Error>(100).fill(connectionError('ECONNREFUSED')), undefined];
+    const result = await waitWith({ patient: true, logger }, answers);
+    expect(result).toEqual({ error: undefined, tookMs: 25_000 });
+    expect(logger.lines.map(({ level, message }) => `${level} ${message}`)).toEqual(
+      Array<string>(3).fill('warn waiting for the API server'),
+    );
+  });
+
+  test('patience is for servers that are away, not for those that refuse us', async () => {
+    const { error } = await waitWith({ patient: true, logger: silentLogger }, [refusal(401, 'Unauthorized')]);
+    expect(error).toMatchObject({ exitCode: exitCodes.apiServer });
   });
 
   test('takes a server that only hides its health for healthy', async () => {

@@ -6,30 +6,46 @@ import { exitCodes, StartupError } from './exit-codes.ts';
 /** As long as the Go binary waits: API server and controller manager are often started together. */
 const waitLimitMs = 10_000;
 const retryMs = 250;
+/** How often to say that we are still waiting. */
+const remindMs = 10_000;
 /** For one answer: a server that hangs is asked again, in case another one stands behind the same address. */
 const answerLimitMs = 5000;
 
+export interface WaitOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Its address, for messages. */
+  readonly server: string;
+  /** Wait for as long as it takes, not just for a while. */
+  readonly patient: boolean;
+}
+
 /**
  * Returns once the API server says that it is healthy. Throws a `StartupError` at once when waiting cannot help,
- * because it is not to be trusted or does not know us, and after a while when it does not answer.
+ * because it is not to be trusted or does not know us, and after a while, unless patient, when it does not answer.
  */
 export async function waitForApiServer(
   client: Pick<Client, 'request'>,
-  { clock, logger, server }: { readonly clock: Clock; readonly logger: Logger; readonly server: string },
+  { clock, logger, server, patient }: WaitOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const startedMs = clock.monotonic();
+  let remindAtMs = startedMs;
   for (;;) {
     const problem = await probe(client, clock, signal);
     signal.throwIfAborted();
     if (problem === undefined) return;
     const { message, final, cause } = problem;
     if (final) throw new StartupError(exitCodes.apiServer, `API server ${server}: ${message}`, { cause });
-    if (clock.monotonic() - startedMs >= waitLimitMs) {
+    const nowMs = clock.monotonic();
+    if (!patient && nowMs - startedMs >= waitLimitMs) {
       const text = `API server ${server}: not healthy within ${formatDuration(waitLimitMs)}: ${message}`;
       throw new StartupError(exitCodes.apiServer, text, { cause });
     }
-    logger.debug({ server, err: cause }, 'waiting for the API server');
+    if (nowMs >= remindAtMs) {
+      logger.warn({ server, err: cause }, 'waiting for the API server');
+      remindAtMs = nowMs + remindMs;
+    }
     await clock.sleep(retryMs, signal);
   }
 }

@@ -10,15 +10,11 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-const exitCode = await runProgram(
-  process.argv.slice(2),
-  {
-    controllers,
-    environment: process.env,
-    stdout: (text) => void process.stdout.write(text),
-    stderr: (text) => void process.stderr.write(text),
-  },
-  stop.signal,
-);
+const host = {
+  controllers,
+  environment: process.env,
+  stdout: (text: string) => void process.stdout.write(text),
+  stderr: (text: string) => void process.stderr.write(text),
+};
 // Not left to the event loop: whatever might still hold it must not keep an orderly end from being one.
-process.exit(exitCode);
+void runProgram(process.argv.slice(2), host, stop.signal).then((exitCode) => process.exit(exitCode));

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 
 import * as z from 'zod';
 
-import type { ControllerDescriptor } from '../../pkg/controller/index.ts';
+import { GracefulStop, type ControllerDescriptor } from '../../pkg/controller/index.ts';
 import { LeaderLostError } from '../../pkg/leaderelection/index.ts';
 import { createLogger, openLogStream } from '../../pkg/log/index.ts';
 import { ServingError } from '../../pkg/server/index.ts';
@@ -11,6 +11,7 @@ import { systemClock, systemRandom } from '../../pkg/time/index.ts';
 import { parseCommandLine, type CommandLine } from './command.ts';
 import { readConfigFile } from './config-file.ts';
 import { exitCodes, StartupError, type ExitCode } from './exit-codes.ts';
+import { parseFlag } from './flags/index.ts';
 import { controllerOptions, resolveOptions, type GivenFlags, type Options } from './options.ts';
 import { run } from './run.ts';
 import type { Environment } from './connect.ts';
@@ -31,7 +32,7 @@ export async function runProgram(argv: readonly string[], deps: ProgramDeps, sig
     deps.stdout(line.text);
     return exitCodes.ok;
   } catch (error) {
-    if (signal.aborted && error === signal.reason) return exitCodes.ok;
+    if (signal.aborted && (error === signal.reason || error instanceof GracefulStop)) return exitCodes.ok;
     const { exitCode, message } = explain(error);
     deps.stderr(`kube-controller-manager: ${message}\n`);
     return exitCode;
@@ -46,9 +47,10 @@ async function start(line: CommandLine & { kind: 'run' }, deps: ProgramDeps, sig
   const { flags } = options;
   const log = openLogStream(2);
   const splitStream = flags[flags['logging-format'] === 'json' ? 'log-json-split-stream' : 'log-text-split-stream'];
+  let verbosity = flags.v;
   const logger = createLogger({
     format: flags['logging-format'] === 'json' ? 'json' : 'text',
-    verbosity: flags.v,
+    verbosity: () => verbosity,
     destination: log,
     infoDestination: splitStream ? openLogStream(1) : undefined,
     clock: systemClock,
@@ -63,6 +65,10 @@ async function start(line: CommandLine & { kind: 'run' }, deps: ProgramDeps, sig
         environment: deps.environment,
         hostname: hostname(),
         reportedVersion,
+        setVerbosity(value) {
+          verbosity = parseFlag('v', 'Level', [value]);
+          return `successfully set klog.logging.verbosity to ${value}`;
+        },
       },
       signal,
     );

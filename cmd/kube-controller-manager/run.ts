@@ -5,11 +5,11 @@ import {
   runEventLoopLagMeter,
 } from '../../pkg/metrics/index.ts';
 import type { ClientBuilder, Connection } from '../../pkg/client/index.ts';
-import { GracefulStop } from '../../pkg/controller/index.ts';
+import { GracefulStop, runAll } from '../../pkg/controller/index.ts';
 import { EventBroadcaster } from '../../pkg/events/index.ts';
 import { LeaderElector, LeaderLostError, newIdentity } from '../../pkg/leaderelection/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
-import { createServer, HealthChecks, type HealthPath } from '../../pkg/server/index.ts';
+import { createServer, HealthChecks, type HealthPath, type Server } from '../../pkg/server/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { waitForApiServer } from './api-server.ts';
 import { connect, connectReviewer, createClientBuilder, type ConnectDeps, type Environment } from './connect.ts';
@@ -17,7 +17,7 @@ import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { lead, type LeadDeps } from './lead.ts';
 import { createHealthMetrics, createProcessMetrics } from './metrics.ts';
 import { electionDurations, type Options } from './options.ts';
-import { planServer } from './serving.ts';
+import { mustLookUpAuthorities, planServer } from './serving.ts';
 import { versionInfo } from './version.ts';
 
 export interface RunDeps {
@@ -27,6 +27,8 @@ export interface RunDeps {
   readonly environment: Environment;
   readonly hostname: string;
   readonly reportedVersion: string;
+  /** Changes how much is logged, and says so. Throws when the value is no number. Absent: it stays as it is. */
+  readonly setVerbosity?: ((value: string) => string) | undefined;
 }
 
 /**
@@ -49,12 +51,7 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
   const { health, sliRegistry } = createHealth();
   const server = createServer(planServer({ ...deps, ...clients, options, health, registry, sliRegistry }));
   stack.defer(() => server.close());
-  // Both at once, to start sooner; but what the server looks up in the cluster fails for reasons that the wait knows.
-  const listening = server.listen(stopping);
-  listening.catch(() => {}); // awaited below, unless the wait ends everything first
-  const client = clients.process.processClientFor('kube-controller-manager');
-  await waitForApiServer(client, { clock, logger, server: clients.connection.address.url }, stopping);
-  await listening;
+  await listenAndReach(server, { options, clients, clock, logger }, stopping);
 
   const background = runInBackground(stack);
   background((until) => runEventLoopLagMeter(registry, clock, until));
@@ -81,6 +78,33 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
   const elector = createElector({ options, deps, clients: clients.process, events, registry });
   health.healthz.add(elector.healthCheck);
   return await endOf(elector.run(work, stopping), stuck.promise, stack);
+}
+
+interface ReachDeps {
+  readonly options: Options;
+  readonly clients: Clients;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Opens the port and waits for the API server, both at once, to start sooner. */
+async function listenAndReach(server: Server, deps: ReachDeps, signal: AbortSignal): Promise<void> {
+  const { options, clients, clock, logger } = deps;
+  const client = clients.process.processClientFor('kube-controller-manager');
+  const needsLookUp = clients.authentication !== undefined && mustLookUpAuthorities(options);
+  // Who stands for a lease stands by for the server too: to end and be started again, later each time, helps nobody.
+  const patient = options.flags['leader-elect'] && !needsLookUp;
+  const wait = { clock, logger, server: clients.connection.address.url, patient };
+  const reach = (until: AbortSignal): Promise<void> => waitForApiServer(client, wait, until);
+  if (needsLookUp) {
+    const listening = server.listen(signal);
+    listening.catch(() => {}); // awaited below, unless the wait, which knows better why it failed, ends everything first
+    await reach(signal);
+    await listening;
+    return;
+  }
+  await runAll([reach, (until) => server.listen(until)], signal);
+  signal.throwIfAborted();
 }
 
 /** When the lease is lost or work goes on that should have ended, another process may be at work: exit, tidy or not. */

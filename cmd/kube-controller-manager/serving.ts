@@ -14,6 +14,7 @@ export interface ServingDeps {
   readonly registry: MetricsRegistry;
   readonly sliRegistry: MetricsRegistry;
   readonly reportedVersion: string;
+  readonly setVerbosity?: ((value: string) => string) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -62,8 +63,18 @@ export function planServer(deps: ServingDeps): ServerOptions {
   };
 }
 
+/** Whether nothing can be served before the cluster has said whose certificates to believe. */
+export function mustLookUpAuthorities({ flags }: Options): boolean {
+  return (
+    flags['secure-port'] !== 0 &&
+    flags['requestheader-client-ca-file'] === '' &&
+    !flags['authentication-skip-lookup'] &&
+    !flags['authentication-tolerate-lookup-failure']
+  );
+}
+
 function planContent(deps: ServingDeps): ServerOptions['content'] {
-  const { options, health, registry, sliRegistry, reportedVersion, clock } = deps;
+  const { options, health, registry, sliRegistry, reportedVersion, setVerbosity, clock } = deps;
   const { flags, gates, values } = options;
   const disabled = flags['disabled-metrics'];
   const release = reportedVersion.replace(/^v/, '');
@@ -88,5 +99,6 @@ function planContent(deps: ServingDeps): ServerOptions['content'] {
         }
       : undefined,
     profiling: flags.profiling,
+    setVerbosity,
   };
 }

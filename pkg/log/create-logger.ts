@@ -6,8 +6,8 @@ import { createTextLogger } from './text-logger.ts';
 
 export interface LoggerOptions {
   readonly format: 'text' | 'json';
-  /** As of `-v`: 0 writes errors, warnings and info; 4 also debug; 5 also trace. */
-  readonly verbosity: number;
+  /** As of `-v`: 0 writes errors, warnings and info; 4 also debug; 5 also trace. A function: asked for each line. */
+  readonly verbosity: number | (() => number);
   readonly destination: LogStream;
   /** Takes everything but errors, where the two are to be kept apart. Default: `destination`. */
   readonly infoDestination?: LogStream | undefined;
@@ -23,7 +23,7 @@ export interface LoggerOptions {
 export function createLogger(options: LoggerOptions): Logger {
   const { format, verbosity, destination, infoDestination, clock, source } = options;
   const backend = {
-    verbosity,
+    verbosity: typeof verbosity === 'number' ? () => verbosity : verbosity,
     nowMs: () => clock.now(),
     info: infoDestination ?? destination,
     error: destination,

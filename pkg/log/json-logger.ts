@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { verbosityOf } from './levels.ts';
-import type { Level } from './levels.ts';
 import type { Logger } from './logger.ts';
 import { scrubFields } from './scrub.ts';
 import type { LogStream } from './stream.ts';
 
 export interface LogBackend {
-  readonly verbosity: number;
+  /** May change while loggers are in use, their children included. */
+  readonly verbosity: () => number;
   readonly nowMs: () => number;
   /** Takes warnings and below. */
   readonly info: LogStream;
@@ -20,12 +20,12 @@ export interface LogBackend {
  */
 export function createJsonLogger(backend: LogBackend): Logger {
   const { verbosity, nowMs } = backend;
-  const stacks = verbosity >= verbosityOf.debug;
-  const scrub = (fields: object): Record<string, unknown> => scrubFields(fields, { stacks });
-  return pino(
+  const scrub = (fields: object): Record<string, unknown> =>
+    scrubFields(fields, { stacks: verbosity() >= verbosityOf.debug });
+  const root = pino(
     {
       base: null,
-      level: levelFor(verbosity),
+      level: 'trace',
       timestamp: () => `,"ts":${nowMs()}`,
       messageKey: 'msg',
       errorKey: 'err',
@@ -33,11 +33,23 @@ export function createJsonLogger(backend: LogBackend): Logger {
     },
     splitByLevel(backend),
   );
+  return gateByVerbosity(root, verbosity);
 }
 
-function levelFor(verbosity: number): Level {
-  if (verbosity >= verbosityOf.trace) return 'trace';
-  return verbosity >= verbosityOf.debug ? 'debug' : 'info';
+/** pino's children keep the level that they were made with; here a change of verbosity reaches them all. */
+function gateByVerbosity(target: pino.Logger, verbosity: () => number): Logger {
+  return {
+    error: (fields, message) => target.error(fields, message),
+    warn: (fields, message) => target.warn(fields, message),
+    info: (fields, message) => target.info(fields, message),
+    debug(fields, message) {
+      if (verbosity() >= verbosityOf.debug) target.debug(fields, message);
+    },
+    trace(fields, message) {
+      if (verbosity() >= verbosityOf.trace) target.trace(fields, message);
+    },
+    child: (fields) => gateByVerbosity(target.child(fields), verbosity),
+  };
 }
 
 function headOf(level: string): object {

@@ -4,5 +4,3 @@
  * stays quiet in steady state.
  */
 export const verbosityOf = { error: 0, warn: 0, info: 0, debug: 4, trace: 5 } as const;
-
-export type Level = keyof typeof verbosityOf;

@@ -118,6 +118,25 @@ describe('verbosity', () => {
   }
 });
 
+describe('a verbosity that changes', () => {
+  for (const format of ['text', 'json'] as const) {
+    test(`reaches loggers and children that exist, as ${format}`, () => {
+      let verbosity = 0;
+      const text = log({ format, verbosity: () => verbosity }, (logger) => {
+        const child = logger.child({ child: true });
+        child.debug({}, '<0>');
+        verbosity = 4;
+        child.debug({}, '<1>');
+        logger.debug({}, '<2>');
+        child.trace({}, '<3>');
+        verbosity = 0;
+        child.debug({}, '<4>');
+      });
+      expect([...text.matchAll(/<(.)>/g)].map(([, digit]) => digit)).toEqual(['1', '2']);
+    });
+  }
+});
+
 describe('destinations', () => {
   for (const format of ['text', 'json'] as const) {
     test(`errors can be kept apart as ${format}`, () => {

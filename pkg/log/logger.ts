@@ -1,4 +1,4 @@
-/** Constant messages, values as fields, errors under `err`, never whole objects. pino's loggers are of this shape. */
+/** Constant messages, values as fields, errors under `err`, never whole objects. */
 export interface Logger {
   error(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -38,12 +38,12 @@ class TextLogger implements Logger {
   }
 
   debug(fields: object, message: string): void {
-    if (this.#backend.verbosity < verbosityOf.debug) return;
+    if (this.#backend.verbosity() < verbosityOf.debug) return;
     this.#backend.info.write(this.#format('I', fields, message));
   }
 
   trace(fields: object, message: string): void {
-    if (this.#backend.verbosity < verbosityOf.trace) return;
+    if (this.#backend.verbosity() < verbosityOf.trace) return;
     this.#backend.info.write(this.#format('I', fields, message));
   }
 
@@ -57,7 +57,7 @@ class TextLogger implements Logger {
   }
 
   #formatFields(fields: object): string {
-    const scrubbed = scrubFields(fields, { stacks: this.#backend.verbosity >= verbosityOf.debug });
+    const scrubbed = scrubFields(fields, { stacks: this.#backend.verbosity() >= verbosityOf.debug });
     let text = '';
     for (const [key, value] of Object.entries(scrubbed)) text += ` ${key}=${formatValue(value)}`;
     return text;

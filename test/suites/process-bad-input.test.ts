@@ -101,10 +101,24 @@ const rows: readonly Row[] = [
     message: /KUBERNETES_SERVICE_HOST/,
   },
   {
-    name: 'a server that is not there',
+    name: 'a server that is not there, without a lease to stand for',
     flags: async () => {
       const url = `https://127.0.0.1:${String(await findFreePort())}`;
-      return [`--kubeconfig=${changedKubeconfig('absent.conf', () => {}, url)}`, '--secure-port=0'];
+      return [
+        `--kubeconfig=${changedKubeconfig('absent.conf', () => {}, url)}`,
+        '--secure-port=0',
+        '--leader-elect=false',
+      ];
+    },
+    exitCode: exitCodes.apiServer,
+    message: /API server https:.* not healthy within 10s: .*ECONNREFUSED/,
+  },
+  {
+    name: 'a server that is not there, when it should say whose certificates to believe',
+    flags: async () => {
+      const url = `https://127.0.0.1:${String(await findFreePort())}`;
+      const path = changedKubeconfig('absent.conf', () => {}, url);
+      return [`--kubeconfig=${path}`, `--authentication-kubeconfig=${path}`];
     },
     exitCode: exitCodes.apiServer,
     message: /API server https:.* not healthy within 10s: .*ECONNREFUSED/,

@@ -83,6 +83,19 @@ describe('a controller manager', () => {
     expect(manager.logs()).toMatch(/kube-controller-manager: lost the lease .*a thief holds it/);
   });
 
+  test('waits for a server that is away, and leads once it is there', async () => {
+    await cluster().apiServer.stop();
+    await using manager = await startManager(cluster(), [], { until: 'serving' });
+    await using impatient = await startManager(cluster(), [], { until: 'serving' });
+    const waits = (): number => manager.logs().split('waiting for the API server').length - 1;
+    await expect.poll(waits).toBe(2); // longer than what others give it
+    expect(await impatient.stop()).toBe(exitCodes.ok);
+    expect(impatient.logs()).not.toMatch(/^kube-controller-manager: /m);
+    await cluster().apiServer.start();
+    await manager.leading();
+    expect(await manager.stop()).toBe(exitCodes.ok);
+  });
+
   test('exits at once on a second signal', async () => {
     await using manager = await startManager(cluster());
     cluster().apiServer.pause(); // the lease cannot be released, which the first signal would wait for
@@ -139,7 +152,7 @@ describe('its endpoints', () => {
     });
   });
 
-  test('tell the configuration and flags in force', async () => {
+  test('tell the configuration and flags in force, and change the verbosity', async () => {
     const file = join(cluster().directory, 'manager.yaml');
     writeFileSync(file, 'Generic:\n  MinResyncPeriod: 1h\n  LeaderElection: { leaseDuration: 20s }\n');
     await using manager = await startManager(cluster(), [`--config=${file}`, '--leader-elect-lease-duration=30s']);
@@ -149,6 +162,9 @@ describe('its endpoints', () => {
         Generic: { MinResyncPeriod: '1h0m0s', LeaderElection: { leaseDuration: '30s' } },
       },
     });
+    const path = `${manager.baseUrl}/debug/flags/v`;
+    const answer = await cluster().request({ path, method: 'PUT', body: 5 });
+    expect(answer).toEqual({ status: 200, body: 'successfully set klog.logging.verbosity to 5\n' });
     expect((await manager.get('/flagz')).body).toMatch(/min-resync-period[=: ]+1h0m0s/);
     expect(await manager.stop()).toBe(exitCodes.ok);
   });
