@@ -8,6 +8,7 @@ import {
   type Connection,
   type KubeconfigOptions,
 } from '../../pkg/client/index.ts';
+import type { ExecPluginMetrics } from '../../pkg/metrics/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
 import type { Options } from './options.ts';
@@ -19,35 +20,39 @@ export interface ConnectDeps {
   readonly environment: Environment;
   readonly reportedVersion: string;
   readonly observer?: ClientBuilderOptions['observer'];
+  readonly pluginMetrics: Pick<ExecPluginMetrics, 'follow'>;
 }
 
 /** The connection of the process: `--kubeconfig` and `--master`, or the pod's own account when neither is given. */
-export async function connect({ flags }: Options, { clock, environment }: ConnectDeps): Promise<Connection> {
+export async function connect({ flags }: Options, deps: ConnectDeps): Promise<Connection> {
+  const { environment } = deps;
   const { kubeconfig, master } = flags;
   if (kubeconfig === '' && master !== '') return anonymousConnection(master, environment);
   const server = master === '' ? undefined : master;
   const flag = kubeconfig === '' ? '--kubeconfig is not given and' : '--kubeconfig:';
-  return load({ path: pathOrPod(kubeconfig), server, proxyEnv: environment }, flag, clock);
+  return load({ path: pathOrPod(kubeconfig), server, proxyEnv: environment }, flag, deps);
 }
 
 /** What `--authentication-kubeconfig` and its like name; undefined when there is nobody to ask. */
 export async function connectReviewer(
   flag: 'authentication-kubeconfig' | 'authorization-kubeconfig',
   options: Options,
-  { clock, environment }: ConnectDeps,
+  deps: ConnectDeps,
 ): Promise<Connection | undefined> {
+  const { environment } = deps;
   const path = options.flags[flag];
   if (path === '' && environment['KUBERNETES_SERVICE_HOST'] === undefined) return undefined;
-  return load({ path: pathOrPod(path), proxyEnv: environment }, `--${flag}:`, clock);
+  return load({ path: pathOrPod(path), proxyEnv: environment }, `--${flag}:`, deps);
 }
 
 function pathOrPod(path: string): string | undefined {
   return path === '' ? undefined : path;
 }
 
-async function load(options: KubeconfigOptions, flag: string, clock: Clock): Promise<Connection> {
+async function load(options: KubeconfigOptions, flag: string, deps: ConnectDeps): Promise<Connection> {
   try {
-    return await loadKubeconfig(options, clock);
+    const onPluginCertificate = deps.pluginMetrics.follow();
+    return await loadKubeconfig({ ...options, onPluginCertificate }, deps.clock);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new StartupError(exitCodes.environment, `${flag} ${error.message}`, { cause: error });

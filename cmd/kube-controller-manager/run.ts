@@ -1,4 +1,5 @@
 import {
+  createExecPluginMetrics,
   createLeaderElectionMetrics,
   createMetricsRegistry,
   createRestClientMetrics,
@@ -44,7 +45,8 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
   const registry = createMetricsRegistry();
   const metrics = createProcessMetrics(registry, options, deps.reportedVersion);
   const observer = createRestClientMetrics(registry);
-  const clients = await openClients(options, { ...deps, observer }, stack);
+  const pluginMetrics = createExecPluginMetrics(registry, () => clock.now());
+  const clients = await openClients(options, { ...deps, observer, pluginMetrics }, stack);
   logger.info({ ...versionInfo(deps.reportedVersion) }, 'starting');
   for (const note of options.notes) logger.warn({ note }, 'not everything that was asked for will happen');
 

@@ -40,6 +40,7 @@ export class ClientBuilder {
   readonly #transport: Transport;
   /** For clients that show a token: a client certificate on the same connection would outrank it. */
   readonly #anonymousTransport: Transport;
+  readonly #inUse = new Set<Transport>();
   readonly #closed = new AbortController();
 
   constructor(options: ClientBuilderOptions) {
@@ -73,10 +74,14 @@ export class ClientBuilder {
     this.#closed.abort(new Error('client builder closed'));
     this.#transport.close();
     this.#anonymousTransport.close();
+    for (const _ of this.#inUse) this.#options.observer?.connectionsClosed?.();
+    this.#inUse.clear();
   }
 
   #client(name: string, overrides: ClientOverrides, transport: Transport, credentials: Credentials): Client {
     const { clock, random = systemRandom, userAgent, observer, keepManagedFields } = this.#options;
+    observer?.connectionsTaken?.(this.#inUse.has(transport));
+    this.#inUse.add(transport);
     const { qps = 0, burst = qps, timeoutMs = defaultTimeoutMs } = { ...this.#options, ...overrides };
     return new RestClient({
       name,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { json, LoopbackServer } from '../../test/support/loopback-server.ts';
+import { createAuthority, issueCertificate } from '../certificates/index.ts';
 import { ClientBuilder } from './client-builder.ts';
 import { ConfigError } from './errors.ts';
 import { loadKubeconfig, type Connection } from './kubeconfig.ts';
@@ -177,6 +178,32 @@ echo '{"status":{"token":"'$token'"}}'`;
     expect(identity.headers).toEqual(['Authorization', 'Bearer 1']);
     credentials.rejected(identity);
     expect((await credentials.current(never)).headers).toEqual(['Authorization', 'Bearer 2']);
+  });
+
+  test('word of each certificate that a plugin prints', async () => {
+    const clock = new FakeClock();
+    const authority = createAuthority({ commonName: 'ca', validity: { fromMs: 0, untilMs: 10_000_000 } });
+    const answer = (untilMs: number): void => {
+      const validity = { fromMs: 1000, untilMs };
+      const { certificate, privateKey } = issueCertificate(authority, {
+        commonName: 'u',
+        usages: ['client'],
+        validity,
+      });
+      write('answer.json', { status: { clientCertificateData: certificate, clientKeyData: privateKey } });
+    };
+    answer(5_000_000);
+    chmodSync(write('certificate.sh', `#!/bin/sh\ncat ${join(directory, 'answer.json')}`), 0o755);
+    const told: unknown[] = [];
+    const path = write('config', kubeconfig({ user: { exec: { command: './certificate.sh' } } }));
+    const onPluginCertificate = (certificate: unknown): void => void told.push(certificate);
+    const { credentials } = await loadKubeconfig({ path, onPluginCertificate }, clock);
+    credentials.rejected(await credentials.current(never));
+    expect(told).toEqual([{ issuedAtMs: 1000, expiresAtMs: 5_000_000 }]);
+    answer(6_000_000);
+    credentials.rejected(await credentials.current(never));
+    await credentials.current(never);
+    expect(told.slice(1)).toEqual([{ issuedAtMs: 1000, expiresAtMs: 6_000_000 }]);
   });
 
   test('the content of a token file, anew each minute, over the same connections', async () => {

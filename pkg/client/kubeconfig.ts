@@ -8,6 +8,7 @@ import type { Clock } from '../time/index.ts';
 import { RenewedCredentials, type Credentials, type Identity, type Renewal } from './credentials.ts';
 import { ConfigError } from './errors.ts';
 import { httpUrl, readKubeconfigFile, readNamedFile, type CurrentContext } from './kubeconfig-file.ts';
+import type { PluginCertificate } from './observer.ts';
 import type { ServerAddress, TlsIdentity } from './transport.ts';
 
 /** Token and certificate files are read again this often, as client-go does: whoever rotates them leaves an overlap. */
@@ -20,6 +21,8 @@ export interface KubeconfigOptions {
   readonly server?: string | undefined;
   /** HTTPS_PROXY, NO_PROXY and their like; `proxy-url` in the kubeconfig goes before them. */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Told of each client certificate that comes from a credential plugin, for metrics. */
+  readonly onPluginCertificate?: ((certificate: PluginCertificate) => void) | undefined;
 }
 
 /** A server, and who the process is to it. */
@@ -35,6 +38,10 @@ export async function loadKubeconfig(options: KubeconfigOptions, clock: Clock): 
   let access = await readAccess(options);
   let { tls } = await access.identity();
   let anonymousTls = withoutCertificate(tls);
+  const tell = (): void => {
+    if (access.usesPlugin && tls.cert !== undefined) options.onPluginCertificate?.(validityOf(tls.cert));
+  };
+  tell();
   const renew = async (rejected: boolean): Promise<Renewal> => {
     // client-node keeps what plugins have given it until it expires; only a new KubeConfig asks them again.
     if (rejected) access = await readAccess(options);
@@ -42,6 +49,7 @@ export async function loadKubeconfig(options: KubeconfigOptions, clock: Clock): 
     if (!isSameTls(tls, identity.tls)) {
       tls = identity.tls;
       anonymousTls = withoutCertificate(tls);
+      tell();
     }
     return { identity: { ...identity, tls }, renewAfterMs: rereadMs, expiresAfterMs: Number.POSITIVE_INFINITY };
   };
@@ -54,6 +62,7 @@ export async function loadKubeconfig(options: KubeconfigOptions, clock: Clock): 
 
 interface Access {
   readonly address: ServerAddress;
+  readonly usesPlugin: boolean;
   /** Reads every file and asks every plugin that is due. */
   identity(): Promise<Identity>;
 }
@@ -65,16 +74,18 @@ async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promis
   if (path === undefined) {
     const { url, tokenFile } = loadInCluster(config);
     const address = { url: server === undefined ? url : httpUrl('server', server), proxyEnv };
-    return { address, identity: () => readIdentity(config, { place: 'in-cluster configuration', tokenFile }) };
+    const identity = (): Promise<Identity> => readIdentity(config, { place: 'in-cluster configuration', tokenFile });
+    return { address, usesPlugin: false, identity };
   }
   const current = readKubeconfigFile(path);
   const url = server === undefined ? current.cluster.server : httpUrl('server', server);
   loadContext(config, current, url);
-  const { tokenFile, 'as-groups': groups = [], 'as-uid': uid } = current.user;
+  const { tokenFile, exec, 'as-groups': groups = [], 'as-uid': uid } = current.user;
   const headers = groups.flatMap((group) => ['Impersonate-Group', group]);
   if (uid !== undefined) headers.push('Impersonate-Uid', uid);
   return {
     address: { url, proxyUrl: current.cluster['proxy-url'], proxyEnv },
+    usesPlugin: exec !== undefined,
     identity: () => readIdentity(config, { place: `kubeconfig ${path}`, tokenFile, headers }),
   };
 }
@@ -195,6 +206,11 @@ function checkTls(place: string, { ca, cert, key }: TlsIdentity): void {
   if (certificate !== undefined && privateKey !== undefined && !certificate.checkPrivateKey(privateKey)) {
     throw new ConfigError(`${place}: client-key does not belong to client-certificate`);
   }
+}
+
+function validityOf(certificate: string): PluginCertificate {
+  const { validFromDate, validToDate } = new X509Certificate(certificate);
+  return { issuedAtMs: validFromDate.getTime(), expiresAtMs: validToDate.getTime() };
 }
 
 function withoutCertificate(tls: TlsIdentity): TlsIdentity {

@@ -2,6 +2,10 @@
 export interface RequestObserver {
   requestFinished(request: FinishedRequest): void;
   rateLimiterWaited?(wait: RateLimiterWait): void;
+  /** A client was given connections: shared with clients before it, or the first on new ones. */
+  connectionsTaken?(shared: boolean): void;
+  /** Connections that clients shared are no more. */
+  connectionsClosed?(): void;
 }
 
 export interface FinishedRequest {
@@ -21,4 +25,10 @@ export interface RateLimiterWait {
   readonly verb: string;
   readonly host: string;
   readonly waitedMs: number;
+}
+
+/** A client certificate that a credential plugin has given. */
+export interface PluginCertificate {
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
 }

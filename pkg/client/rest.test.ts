@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { hangUp, json, LoopbackServer, silence, status, type Answer } from '../../test/support/loopback-server.ts';
 import { ConfigMaps, defineKind, metadataOf, Namespaces, objectKey, Pods, type UntypedObject } from '../api/index.ts';
+import { ClientBuilder } from './client-builder.ts';
 import type { Client } from './client.ts';
 import { staticCredentials, type Credentials } from './credentials.ts';
 import { isExpired, isNotFound } from './errors.ts';
@@ -458,5 +459,25 @@ describe('observer and rate limit', () => {
     const third = harness.client.get(Pods, key, controller.signal);
     controller.abort(new Error('enough'));
     await expect(third).rejects.toThrow('enough');
+  });
+
+  test('the observer hears which clients share connections', () => {
+    const heard: unknown[] = [];
+    const observer = {
+      requestFinished() {},
+      connectionsTaken: (shared: boolean) => void heard.push(shared),
+      connectionsClosed: () => void heard.push('closed'),
+    };
+    const tls = {};
+    const connection = {
+      address: { url: 'https://127.0.0.1:1' },
+      credentials: staticCredentials({ tls, headers: [] }),
+      anonymousTls: () => tls,
+    };
+    const builder = new ClientBuilder({ connection, clock: new FakeClock(), userAgent: 'test', observer });
+    builder.clientFor('a');
+    builder.processClientFor('b');
+    builder.close();
+    expect(heard).toEqual([false, true, 'closed']);
   });
 });

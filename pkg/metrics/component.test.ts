@@ -19,7 +19,7 @@ import {
 } from './process.ts';
 import { createMetricsRegistry } from './registry.ts';
 import type { MetricsRegistry } from './registry.ts';
-import { createExecPluginMetrics, createRestClientMetrics, createTransportMetrics } from './rest-client.ts';
+import { createExecPluginMetrics, createRestClientMetrics } from './rest-client.ts';
 
 const scrape = async (registry: MetricsRegistry): Promise<ReadonlyMap<string, PrometheusFamily>> =>
   parsePrometheusText(await registry.metrics());
@@ -43,22 +43,28 @@ describe('client metrics', () => {
     expect(count('rest_client_rate_limiter_duration_seconds_sum', series)).toBe(0.2);
   });
 
-  test('the life left to plugin certificates is endless until one is known', async () => {
+  test('plugin certificates: the first to end counts, and the age of those replaced', async () => {
     const registry = createMetricsRegistry();
-    const metrics = createExecPluginMetrics(registry, () => 1000);
+    const metrics = createExecPluginMetrics(registry, () => 1_000_000);
+    const [first, second] = [metrics.follow(), metrics.follow()];
     expect(sampleValue(await scrape(registry), 'rest_client_exec_plugin_ttl_seconds')).toBe(Infinity);
-    metrics.certificateExpiry(() => 61_000);
+    first({ issuedAtMs: 0, expiresAtMs: 1_060_000 });
+    second({ issuedAtMs: 0, expiresAtMs: 1_090_000 });
     expect(sampleValue(await scrape(registry), 'rest_client_exec_plugin_ttl_seconds')).toBe(60);
+    first({ issuedAtMs: 1_000_000, expiresAtMs: 2_000_000 });
+    const families = await scrape(registry);
+    expect(sampleValue(families, 'rest_client_exec_plugin_ttl_seconds')).toBe(90);
+    expect(sampleValue(families, 'rest_client_exec_plugin_certificate_rotation_age_sum')).toBe(1000);
   });
 
   test('shared and created connections are told apart', async () => {
     const registry = createMetricsRegistry();
-    const metrics = createTransportMetrics(registry);
-    metrics.created.inc();
-    metrics.entries(() => 1);
+    const metrics = createRestClientMetrics(registry);
+    for (const shared of [false, true, true, false]) metrics.connectionsTaken(shared);
+    metrics.connectionsClosed();
     const families = await scrape(registry);
-    expect(sampleValue(families, 'rest_client_transport_create_calls_total', { result: 'miss' })).toBe(1);
-    expect(sampleValue(families, 'rest_client_transport_create_calls_total', { result: 'hit' })).toBe(0);
+    expect(sampleValue(families, 'rest_client_transport_create_calls_total', { result: 'miss' })).toBe(2);
+    expect(sampleValue(families, 'rest_client_transport_create_calls_total', { result: 'hit' })).toBe(2);
     expect(sampleValue(families, 'rest_client_transport_cache_entries')).toBe(1);
   });
 });

@@ -19,5 +19,5 @@ export type { Counter, Gauge, Histogram, HistogramSpec, LabelledMetric, MetricSp
 export { defineProcessMetrics, defineRuntimeMetrics, runEventLoopLagMeter } from './process.ts';
 export { createMetricsRegistry, MetricConflictError } from './registry.ts';
 export type { MetricsRegistry } from './registry.ts';
-export { createExecPluginMetrics, createRestClientMetrics, createTransportMetrics } from './rest-client.ts';
-export type { ExecPluginMetrics, RestClientMetrics, TransportMetrics } from './rest-client.ts';
+export { createExecPluginMetrics, createRestClientMetrics } from './rest-client.ts';
+export type { ExecPluginMetrics, RestClientMetrics } from './rest-client.ts';

@@ -1,5 +1,5 @@
 import { defineCounter, defineGauge, defineHistogram } from './families.ts';
-import type { Counter, Histogram, LabelledMetric } from './families.ts';
+import type { Histogram, LabelledMetric } from './families.ts';
 import type { MetricsRegistry } from './registry.ts';
 
 /** One request and how it ended; the shape in which `pkg/client` tells its observer. */
@@ -22,6 +22,9 @@ export interface ObservedWait {
 export interface RestClientMetrics {
   requestFinished(request: ObservedRequest): void;
   rateLimiterWaited(wait: ObservedWait): void;
+  /** A client asked for connections: it shares those of another, or got new ones. */
+  connectionsTaken(shared: boolean): void;
+  connectionsClosed(): void;
 }
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
@@ -59,7 +62,10 @@ export function createRestClientMetrics(registry: MetricsRegistry, hosts: readon
     labels: ['code', 'method', 'host'],
   });
 
+  const transports = createTransportMetrics(registry);
+
   return {
+    ...transports,
     requestFinished({ verb, host, code, durationMs, requestBytes, responseBytes }) {
       const series = { verb, host };
       duration.with(series).observe(durationMs / 1000);
@@ -71,20 +77,15 @@ export function createRestClientMetrics(registry: MetricsRegistry, hosts: readon
   };
 }
 
-export interface TransportMetrics {
-  /** A client asked for connections: it shares those of another, or got new ones. */
-  readonly shared: Counter;
-  readonly created: Counter;
-  /** Sets of connections in use. */
-  entries(read: () => number): void;
-}
-
-export function createTransportMetrics(registry: MetricsRegistry): TransportMetrics {
+function createTransportMetrics(
+  registry: MetricsRegistry,
+): Pick<RestClientMetrics, 'connectionsTaken' | 'connectionsClosed'> {
   const calls = defineCounter(registry, {
     name: 'rest_client_transport_create_calls_total',
     help: 'Requests for a set of connections: hit when an existing one serves, miss when one had to be made.',
     labels: ['result'],
   });
+  const [hits, misses] = [calls.with({ result: 'hit' }), calls.with({ result: 'miss' })];
   defineCounter(registry, {
     name: 'rest_client_transport_cert_rotation_gc_calls_total',
     help: 'Watches of certificate files ended by garbage collection. Here clients end their own: none.',
@@ -94,35 +95,45 @@ export function createTransportMetrics(registry: MetricsRegistry): TransportMetr
     help: 'Sets of connections that clients share.',
   });
   return {
-    shared: calls.with({ result: 'hit' }),
-    created: calls.with({ result: 'miss' }),
-    entries: (read) => entries.readFrom(read),
+    connectionsTaken(shared) {
+      (shared ? hits : misses).inc();
+      if (!shared) entries.inc();
+    },
+    connectionsClosed: () => entries.dec(),
   };
 }
 
+/** A client certificate got from a credential plugin; the shape in which `pkg/client` tells of it. */
+export interface ObservedCertificate {
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
 export interface ExecPluginMetrics {
-  /** When the earliest of the client certificates got from plugins ends, in milliseconds since 1970. */
-  certificateExpiry(read: () => number | undefined): void;
-  readonly rotationAgeSeconds: Histogram;
+  /** For one user of plugins, who reports each certificate when it comes into use, in place of the one before. */
+  follow(): (certificate: ObservedCertificate) => void;
 }
 
 export function createExecPluginMetrics(registry: MetricsRegistry, nowMs: () => number): ExecPluginMetrics {
+  const inUse = new Map<object, ObservedCertificate>();
   const ttl = defineGauge(registry, {
     name: 'rest_client_exec_plugin_ttl_seconds',
     help: 'Time until the first client certificate got from a credential plugin ends; +Inf when there is none.',
   });
-  ttl.set(Infinity);
+  ttl.readFrom(() => (Math.min(...[...inUse.values()].map(({ expiresAtMs }) => expiresAtMs)) - nowMs()) / 1000);
+  const rotationAge = defineHistogram(registry, {
+    name: 'rest_client_exec_plugin_certificate_rotation_age',
+    help: 'Seconds since their issue after which client certificates got from a credential plugin were replaced.',
+    buckets: [600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000],
+  });
   return {
-    certificateExpiry(read) {
-      ttl.readFrom(() => {
-        const expiryMs = read();
-        return expiryMs === undefined ? Infinity : (expiryMs - nowMs()) / 1000;
-      });
+    follow() {
+      const user = {};
+      return (certificate) => {
+        const before = inUse.get(user);
+        if (before !== undefined) rotationAge.observe((nowMs() - before.issuedAtMs) / 1000);
+        inUse.set(user, certificate);
+      };
     },
-    rotationAgeSeconds: defineHistogram(registry, {
-      name: 'rest_client_exec_plugin_certificate_rotation_age',
-      help: 'Seconds for which client certificates got from a credential plugin had been in use when replaced.',
-      buckets: [600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000],
-    }),
   };
 }
