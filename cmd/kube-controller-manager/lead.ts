@@ -1,4 +1,4 @@
-import type { ControllerDescriptor } from '../../pkg/controller/index.ts';
+import type { Controller, ControllerDescriptor } from '../../pkg/controller/index.ts';
 import type { ControllerMetrics } from '../../pkg/metrics/index.ts';
 import type { HealthChecks } from '../../pkg/server/index.ts';
 import { formatDuration, type Clock } from '../../pkg/time/index.ts';
@@ -10,6 +10,8 @@ import { Supervisor, type ControllerLife } from './supervisor.ts';
 export interface LeadDeps extends ContextDeps {
   readonly health: HealthChecks;
   readonly controllerMetrics: ControllerMetrics;
+  /** What controllers show of themselves, by their names. */
+  readonly debugPages: Map<string, () => Controller['debugPages']>;
   /** Called when controllers did not end in time: work may still be under way, so the lease must not be given up. */
   readonly onStuck: (names: readonly string[]) => void;
 }
@@ -25,6 +27,7 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
   const { health, logger, options, clock } = deps;
   const shared = createSharedContext(deps);
   const supervisors = options.controllers.enabled.map((descriptor) => createSupervisor(descriptor, shared, deps));
+  for (const each of supervisors) deps.debugPages.set(each.name, () => each.debugPages);
   health.add(...supervisors.map((each) => ({ name: each.name, check: () => each.problem })));
   const informing = new AbortController();
   shared.informers.start(informing.signal);

@@ -51,7 +51,9 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
   for (const note of options.notes) logger.warn({ note }, 'not everything that was asked for will happen');
 
   const { health, sliRegistry } = createHealth();
-  const server = createServer(planServer({ ...deps, ...clients, options, health, registry, sliRegistry }));
+  const debugPages: LeadDeps['debugPages'] = new Map();
+  const serving = { ...deps, ...clients, options, health, registry, sliRegistry, debugPages };
+  const server = createServer(planServer(serving));
   stack.defer(() => server.close());
   await listenAndReach(server, { options, clients, clock, logger }, stopping);
 
@@ -70,6 +72,7 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
     reconciles: metrics.reconciles,
     controllerMetrics: metrics.controllers,
     health: health.healthz,
+    debugPages,
     onStuck(names) {
       logger.error({ controllers: names }, 'controllers did not end within --controller-shutdown-timeout');
       stuck.resolve(exitCodes.shutdownTimeout);

@@ -4,6 +4,7 @@ import type { MetricsRegistry } from '../../pkg/metrics/index.ts';
 import type { HealthChecks, HealthPath, ServerOptions } from '../../pkg/server/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { configzName, describeConfig, describeFlags } from './configz.ts';
+import type { LeadDeps } from './lead.ts';
 import type { Options } from './options.ts';
 
 export interface ServingDeps {
@@ -15,6 +16,7 @@ export interface ServingDeps {
   readonly sliRegistry: MetricsRegistry;
   readonly reportedVersion: string;
   readonly setVerbosity?: ((value: string) => string) | undefined;
+  readonly debugPages: LeadDeps['debugPages'];
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -74,7 +76,7 @@ export function mustLookUpAuthorities({ flags }: Options): boolean {
 }
 
 function planContent(deps: ServingDeps): ServerOptions['content'] {
-  const { options, health, registry, sliRegistry, reportedVersion, setVerbosity, clock } = deps;
+  const { options, health, registry, sliRegistry, reportedVersion, setVerbosity, debugPages, clock } = deps;
   const { flags, gates, values } = options;
   const disabled = flags['disabled-metrics'];
   const release = reportedVersion.replace(/^v/, '');
@@ -100,5 +102,6 @@ function planContent(deps: ServingDeps): ServerOptions['content'] {
       : undefined,
     profiling: flags.profiling,
     setVerbosity,
+    controllerPage: (controller, page) => debugPages.get(controller)?.()?.[page],
   };
 }

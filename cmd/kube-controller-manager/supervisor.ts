@@ -34,6 +34,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   #problem: string | undefined;
   #active = false;
+  #running: Controller | undefined;
 
   constructor(options: SupervisorOptions) {
     this.name = options.name;
@@ -48,6 +49,11 @@ export class Supervisor {
   /** Whether something of the controller may still be running. */
   get active(): boolean {
     return this.#active;
+  }
+
+  /** What the controller shows of itself; undefined while it does not run. */
+  get debugPages(): Controller['debugPages'] {
+    return this.#running?.debugPages;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -79,6 +85,7 @@ export class Supervisor {
     try {
       life = build();
       this.#problem = undefined;
+      this.#running = life.controller;
       onRunning(true);
       await life.controller.run(signal);
       if (!signal.aborted) logger.info({ controller: name }, 'controller has nothing to do');
@@ -89,6 +96,7 @@ export class Supervisor {
       logger.error({ controller: name, err: error }, 'controller crashed');
       return 'crashed';
     } finally {
+      this.#running = undefined;
       onRunning(false);
       life?.discard();
     }

@@ -3,6 +3,7 @@ import {
   runWorkers,
   type Controller,
   type ControllerContext,
+  type DebugPage,
   type ReconcileObserver,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
@@ -11,6 +12,7 @@ import { createWorkQueue, exponentialLimiter } from '../../workqueue/index.ts';
 import { AbsentOwners } from './absent-owners.ts';
 import { createApplyChange, type GraphChange } from './changes.ts';
 import { createCollector } from './collector.ts';
+import { drawGraph } from './dot.ts';
 import type { GraphNode } from './graph-node.ts';
 import { DependencyGraph } from './graph.ts';
 import { formatIdentity, type Reference } from './identity.ts';
@@ -75,8 +77,13 @@ export function createGarbageCollector(
   const caches = [monitors];
   const deleting = { name, context, queue: deletions, reconcile: collector.attemptDelete, caches, workers };
   const orphaning = { name, context, queue: orphans, reconcile: collector.attemptOrphan, caches, workers };
+  const graphPage: DebugPage = {
+    contentType: 'text/vnd.graphviz',
+    parts: (query) => drawGraph(graph, query.getAll('uid')),
+  };
   return {
     name,
+    debugPages: { graph: graphPage },
     async run(signal) {
       looks.add(look);
       try {

@@ -51,6 +51,10 @@ export class DependencyGraph {
     return this.#nodes.size;
   }
 
+  get nodes(): Iterable<GraphNode> {
+    return this.#nodes.values();
+  }
+
   get(uid: string): GraphNode | undefined {
     return this.#nodes.get(uid);
   }

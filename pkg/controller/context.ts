@@ -31,8 +31,17 @@ export interface ControllerContext {
   recorderFor(component: string): EventRecorder;
 }
 
+/** For people who want to look inside. */
+export interface DebugPage {
+  readonly contentType: string;
+  /** The page, piece by piece: each is made when the one before it has gone out. */
+  parts(query: URLSearchParams): Iterable<string>;
+}
+
 export interface Controller {
   readonly name: string;
+  /** Served below `/debug/controllers/<name>/`, by the rest of their path. */
+  readonly debugPages?: Readonly<Record<string, DebugPage>> | undefined;
   /** Runs until the signal aborts; when it resolves, nothing of the controller is left running. */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -82,6 +82,14 @@ export interface ContentOptions {
   readonly profiling: boolean;
   /** Sets the log's verbosity while running and says what it did; throws when it cannot. Needs `profiling`. */
   readonly setVerbosity?: ((value: string) => string) | undefined;
+  /** The pages below `/debug/controllers/<controller>/`. Needs `profiling`. */
+  readonly controllerPage?: ((controller: string, page: string) => ControllerPage | undefined) | undefined;
+}
+
+/** What a controller shows of itself, piece by piece. */
+export interface ControllerPage {
+  readonly contentType: string;
+  parts(query: URLSearchParams): Iterable<string>;
 }
 
 /** prom-client's registries are of this shape. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../time/index.ts';
@@ -47,7 +48,8 @@ export function createRoutes(deps: {
   return {
     async answer(request, signal) {
       const route = table.get(request.path);
-      return route === undefined ? singleCheckPage(content, request.path) : route(request, signal);
+      if (route !== undefined) return route(request, signal);
+      return controllerPage(content, request) ?? singleCheckPage(content, request.path);
     },
   };
 }
@@ -140,6 +142,16 @@ function healthPage(
     return textAnswer(500, report.text);
   }
   return textAnswer(200, query.has('verbose') ? report.text : 'ok');
+}
+
+/** `/debug/controllers/<controller>/<page>` */
+function controllerPage(content: ContentOptions, { path, query }: RouteRequest): StreamAnswer | undefined {
+  const [, controller, name] = /^\/debug\/controllers\/([^/]+)\/(.+)$/.exec(path) ?? [];
+  if (!content.profiling || controller === undefined || name === undefined) return undefined;
+  const page = content.controllerPage?.(controller, name);
+  if (page === undefined) return undefined;
+  const headers = { 'Content-Type': page.contentType, 'X-Content-Type-Options': 'nosniff' };
+  return { code: 200, headers, stream: Readable.from(page.parts(query)) };
 }
 
 /** `/healthz/<name>` and the like: unlike the page of all checks, it tells the reason. */

@@ -214,6 +214,22 @@ describe('pages', () => {
     expect(JSON.parse((await profile).body)).toHaveProperty('nodes');
   });
 
+  test('controllers show what they have, and only to whom may debug', async () => {
+    const page = {
+      contentType: 'text/vnd.graphviz',
+      *parts(query: URLSearchParams) {
+        yield 'uids:';
+        yield* query.getAll('uid');
+      },
+    };
+    const pages: Readonly<Record<string, typeof page>> = { 'gc graph': page };
+    const server = await serve({ content: { controllerPage: (name, rest) => pages[`${name} ${rest}`] } });
+    const path = '/debug/controllers/gc/graph?uid=a&uid=b';
+    expect(await get(server, path, { token: 'good' })).toMatchObject({ status: 200, body: 'uids:ab' });
+    expect(await get(server, path, {})).toMatchObject({ status: 403 });
+    expect(await get(server, '/debug/controllers/gc/other', { token: 'good' })).toMatchObject({ status: 404 });
+  });
+
   test('the verbosity can be put', async () => {
     const setVerbosity = (value: string): string => {
       if (value !== '4') throw new Error('not a number');
