@@ -58,7 +58,12 @@ function drawVertex({ apiVersion, kind, namespace, name, uid }: Vertex, states: 
   const label = [`uid=${uid}`, `namespace=${namespace}`, `${type}/${name}`, states.join(',')];
   const attributes = {
     label: `${label.filter((line) => line !== '').join('\n')}\n`,
-    ...{ group, version, kind, namespace, name, uid },
+    group,
+    version,
+    kind,
+    namespace,
+    name,
+    uid,
     ...Object.fromEntries(allStates.map((state) => [state, String(states.includes(state))])),
   };
   const lines = Object.entries(attributes).map(([key, value]) => `    ${key}=${quote(value)}\n`);
