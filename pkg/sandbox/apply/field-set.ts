@@ -34,6 +34,19 @@ function collect(value: unknown, shape: Shape, path: Path, set: Map<string, Path
   } else if (path.length > 0) add(path);
 }
 
+/** The maps in a value that hold something. */
+export function mapsOf(value: unknown, shape: Shape): FieldSet {
+  const set = new Map<string, Path>();
+  const visit = (each: unknown, its: Shape, path: Path): void => {
+    if (its.kind !== 'fields' || !isFields(each)) return;
+    const entries = Object.entries(each);
+    if (its.isMap === true && entries.length > 0) set.set(textOf(path), path);
+    for (const [name, inner] of entries) visit(inner, its.child(name), [...path, `f:${name}`]);
+  };
+  visit(value, shape, []);
+  return set;
+}
+
 /** The step to an item of a list: the values of its keys, in the order of their names. */
 export function stepOf(item: unknown, keys: readonly ItemKey[]): Step {
   const fields = isFields(item) ? item : {};

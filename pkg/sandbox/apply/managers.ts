@@ -7,6 +7,7 @@ import {
   fromFieldsV1,
   hasBelow,
   intersect,
+  mapsOf,
   subtract,
   toFieldsV1,
   union,
@@ -106,13 +107,13 @@ export function trackUpdate(input: {
   readonly writer: Writer;
 }): ManagedFields {
   const { before, after, shape, writer } = input;
-  const had = filterPaths(fieldsOf(before, shape), (path) => isOwnable(path, writer.subresource));
-  const has = filterPaths(fieldsOf(after, shape), (path) => isOwnable(path, writer.subresource));
-  const gone = subtract(had, has);
-  const changed = filterPaths(
-    has,
-    (path) => !hasBelow(has, path) && !isEqualJson(valueAt(before, path, shape), valueAt(after, path, shape)),
-  );
+  const ownable = (set: FieldSet): FieldSet => filterPaths(set, (path) => isOwnable(path, writer.subresource));
+  const [had, has] = [ownable(fieldsOf(before, shape)), ownable(fieldsOf(after, shape))];
+  const [hadMaps, hasMaps] = [ownable(mapsOf(before, shape)), ownable(mapsOf(after, shape))];
+  const gone = union(subtract(had, has), subtract(hadMaps, hasMaps));
+  const differs = (path: Path): boolean =>
+    !hasBelow(has, path) && !isEqualJson(valueAt(before, path, shape), valueAt(after, path, shape));
+  const changed = union(filterPaths(has, differs), subtract(hasMaps, hadMaps));
   if (gone.size === 0 && changed.size === 0) return input.managedFields;
   const lost = union(gone, changed);
   const owners = parseOwners(input.managedFields);

@@ -5,8 +5,8 @@ import { isFields, type Field, type Fields, type ValueType } from '../schema/ind
 export type Shape =
   /** One owner for all of it. */
   | { readonly kind: 'whole' }
-  /** Each field may have owners of its own. */
-  | { readonly kind: 'fields'; child(name: string): Shape }
+  /** Each field may have owners of its own. A map, which is there or not, has owners itself. */
+  | { readonly kind: 'fields'; readonly isMap?: true; child(name: string): Shape }
   /** Each item may, told apart by the values of these fields. */
   | { readonly kind: 'items'; readonly keys: readonly ItemKey[]; readonly item: Shape }
   /** Each value may. */
@@ -29,7 +29,7 @@ export function shapeOf({ type }: Resource): Shape {
 const metadataShape: Shape = {
   kind: 'fields',
   child(name) {
-    if (name === 'labels' || name === 'annotations') return { kind: 'fields', child: () => whole };
+    if (name === 'labels' || name === 'annotations') return { kind: 'fields', isMap: true, child: () => whole };
     if (name === 'finalizers') return { kind: 'values' };
     if (name !== 'ownerReferences') return whole;
     return { kind: 'items', keys: [{ name: 'uid', fallback: undefined }], item: whole };
@@ -42,7 +42,7 @@ function shapeOfType(type: ValueType, field: Field | undefined): Shape {
     case 'scalar':
       return whole;
     case 'map':
-      return { kind: 'fields', child: () => shapeOfType(type.value, undefined) };
+      return { kind: 'fields', isMap: true, child: () => shapeOfType(type.value, undefined) };
     case 'object': {
       const { atomic, fields } = type.type;
       if (atomic) return whole;

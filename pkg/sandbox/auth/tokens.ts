@@ -1,6 +1,6 @@
 import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 const issuer = 'https://kubernetes.default.svc.cluster.local';
 

@@ -31,6 +31,7 @@ function pruneValue(value: unknown, schema: Fields, path: string, unknown: strin
   const embedded = schema['x-kubernetes-embedded-resource'] === true;
   const result: Fields = {};
   for (const [name, item] of Object.entries(value)) {
+    if (item === undefined) continue;
     const inner = path === '' ? name : `${path}.${name}`;
     const property = properties[name];
     if (isFields(property)) result[name] = pruneValue(item, property, inner, unknown);

@@ -76,6 +76,7 @@ function addType(type: ObjectType, schemas: Record<string, Fields>): void {
 function describeField(field: Field, schemas: Record<string, Fields>): Fields {
   const described = describeType(field.type, schemas);
   if (field.default !== undefined) described['default'] = field.default;
+  if (field.values.length > 0) described['enum'] = field.values;
   if (field.mergeKey !== undefined) described['x-kubernetes-patch-merge-key'] = field.mergeKey;
   if (field.strategies.length > 0) described['x-kubernetes-patch-strategy'] = field.strategies.join(',');
   if (field.type.kind === 'list' && field.listType !== undefined) described['x-kubernetes-list-type'] = field.listType;
@@ -83,23 +84,40 @@ function describeField(field: Field, schemas: Record<string, Fields>): Fields {
   return described;
 }
 
-const scalars: Readonly<Record<ScalarName, Fields>> = {
+const scalars: Readonly<Record<Exclude<ScalarName, NamedScalar>, Fields>> = {
   string: { type: 'string' },
   integer: { type: 'integer' },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
   time: { type: 'string', format: 'date-time' },
   microtime: { type: 'string', format: 'date-time' },
-  quantity: { type: 'string' },
-  'int-or-string': { type: 'string', format: 'int-or-string' },
   bytes: { type: 'string', format: 'byte' },
   any: { type: 'object' },
 };
 
+type NamedScalar = 'quantity' | 'int-or-string';
+
+/** These have types of their own, which people know by name. */
+const namedScalars: Readonly<Record<NamedScalar, { readonly name: string; readonly schema: Fields }>> = {
+  quantity: {
+    name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+    schema: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+  'int-or-string': {
+    name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+    schema: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  },
+};
+
 function describeType(type: ValueType, schemas: Record<string, Fields>): Fields {
   switch (type.kind) {
-    case 'scalar':
-      return { ...scalars[type.name] };
+    case 'scalar': {
+      const { name } = type;
+      if (name !== 'quantity' && name !== 'int-or-string') return { ...scalars[name] };
+      const named = namedScalars[name];
+      schemas[named.name] = named.schema;
+      return refTo(named.name);
+    }
     case 'list':
       return { type: 'array', items: describeType(type.item, schemas) };
     case 'map':

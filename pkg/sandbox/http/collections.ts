@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../../api/index.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { badRequest } from '../failure.ts';
 import { storageId } from '../registry/index.ts';

@@ -182,9 +182,11 @@ function patchTypeOf({ request, resource }: Call): PatchType {
   const mediaType = mediaTypeOf(request);
   const types: Readonly<Record<string, PatchType>> = patchTypes;
   const type = types[mediaType];
-  const isOffered = type !== undefined && !(type === 'strategic' && resource.type.kind === 'custom');
+  const isCustom = resource.type.kind === 'custom';
+  const isOffered = type !== undefined && !(type === 'strategic' && isCustom);
   if (isOffered) return type;
-  throw unsupportedMediaType([...Object.keys(patchTypes), applyType].join(', '));
+  const offered = Object.entries(patchTypes).filter(([, each]) => !(each === 'strategic' && isCustom));
+  throw unsupportedMediaType([...offered.map(([name]) => name), applyType].join(', '));
 }
 
 function shown(deps: WatchDeps, call: Call, entry: Entry, status: number, warnings: readonly string[] = []): Answer {

@@ -11,6 +11,7 @@ import {
   resourceList,
 } from '../discovery/index.ts';
 import { badRequest, Failure, methodNotAllowed, unknownPath } from '../failure.ts';
+import { apiVersionOf } from '../registry/index.ts';
 import { ok, refusal, send, text, type Answer } from './answer.ts';
 import { negotiate } from './negotiate.ts';
 import { parseResourcePath } from './path.ts';
@@ -83,8 +84,16 @@ async function route(
     dryRun: isDryRun(searchParams),
     manager: searchParams.get('fieldManager') ?? (request.headers['user-agent'] ?? 'unknown').split('/')[0] ?? '',
   };
-  return answerCall(deps, call);
+  const answer = await answerCall(deps, call);
+  const deprecation = deprecations[apiVersionOf(resource)]?.[resource.resource];
+  if (answer === undefined || deprecation === undefined) return answer;
+  return { ...answer, warnings: [...(answer.warnings ?? []), deprecation] };
 }
+
+/** Said with every answer about them. */
+const deprecations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  v1: { endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
+};
 
 function isDryRun(query: URLSearchParams): boolean {
   const values = query.getAll('dryRun').filter((value) => value !== '');

@@ -1,5 +1,5 @@
 import { applyPatch } from 'rfc6902';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { badRequest, Failure } from '../failure.ts';
 import type { Fields } from '../schema/index.ts';
@@ -29,11 +29,8 @@ export function applyJsonPatch(object: Fields, patch: unknown): Fields {
     ...('from' in operation && { from: `/root${operation.from}` }),
   }));
   // Checked above; a pointer of the empty path has a parent this way, so that the whole can be replaced too.
-  for (const problem of applyPatch(target, moved)) {
-    if (problem === null) continue;
-    const message = 'the server rejected our request due to an error in our request';
-    const causes = [{ reason: 'FieldValueInvalid', message: problem.message }];
-    throw new Failure(422, 'Invalid', message, { details: { causes } });
+  if (applyPatch(target, moved).some((problem) => problem !== null)) {
+    throw new Failure(422, 'Invalid', 'the server rejected our request due to an error in our request');
   }
   return target.root;
 }

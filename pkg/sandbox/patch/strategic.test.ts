@@ -35,7 +35,20 @@ const rows = [
     name: 'adds to a list of plain values',
     object: { metadata: { finalizers: ['a'] } },
     patch: { metadata: { finalizers: ['b', 'a'] } },
-    expected: { metadata: { finalizers: ['a', 'b'] } },
+    expected: { metadata: { finalizers: ['b', 'a'] } },
+  },
+  {
+    name: 'puts what is new before what the patch does not know of',
+    object: { status: { conditions: [{ type: 'PodScheduled', status: 'True' }] } },
+    patch: { status: { conditions: [{ type: 'Initialized', status: 'True' }] } },
+    expected: {
+      status: {
+        conditions: [
+          { type: 'Initialized', status: 'True' },
+          { type: 'PodScheduled', status: 'True' },
+        ],
+      },
+    },
   },
   {
     name: 'takes values out of a list of plain values',

@@ -61,7 +61,7 @@ function mergeValue(present: unknown, value: unknown, field: FieldRule, order: u
   if (Array.isArray(value)) {
     if (!field.merges) return value;
     const before = Array.isArray(present) ? present : [];
-    return orderItems(mergeList(before, value, field), before, order, field);
+    return orderItems(mergeList(before, value, field), before, order ?? value, field);
   }
   if (!isFields(value)) return value;
   return mergeObject(isFields(present) ? present : {}, value, field.type);
@@ -89,7 +89,10 @@ function mergeList(before: readonly unknown[], patch: readonly unknown[], field:
   return result;
 }
 
-/** Items that the patch orders come in its order; those it does not know of stay where they were between them. */
+/**
+ * Items that the patch orders come in its order; those it does not know of stay where they were between them, and behind
+ * those that are new. A patch that says nothing of the order means its own.
+ */
 function orderItems(
   items: readonly unknown[],
   before: readonly unknown[],

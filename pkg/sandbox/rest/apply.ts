@@ -53,10 +53,33 @@ export function applyObject(
   if (outcome.kind === 'conflict') throw refuse(outcome.conflicts);
   const write = { ...options, managedFields: outcome.managedFields };
   const { object } = decode(outcome.object, resource, 'Ignore');
+  if (manager === 'kubectl') noteLastApplied(object, body);
   if (old === undefined) {
     return { entry: createObject(api, resource, place.namespace, object, write), warnings, created: true };
   }
   return { entry: storeUpdate(api, resource, { key: place.key, old, next: object }, write), warnings, created: false };
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Whoever goes back to applying on the client's side must find there what was applied last on this one. */
+function noteLastApplied(object: Fields, applied: Fields): void {
+  const metadata = isFields(object['metadata']) ? object['metadata'] : {};
+  const annotations = isFields(metadata['annotations']) ? metadata['annotations'] : {};
+  if (annotations[lastApplied] === undefined) return;
+  const given = isFields(applied['metadata']) ? applied['metadata'] : {};
+  const { [lastApplied]: _own, ...others } = isFields(given['annotations']) ? given['annotations'] : {};
+  const { annotations: _all, ...rest } = given;
+  const kept = Object.keys(others).length === 0 ? {} : { annotations: others };
+  annotations[lastApplied] = `${JSON.stringify(inOrder({ ...applied, metadata: { ...rest, ...kept } }))}\n`;
+}
+
+/** As Go writes maps. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isFields(value)) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, inOrder(each)]));
 }
 
 /** What was given, in the form in which it would be stored: `0.1` is the same quantity as `100m`. */

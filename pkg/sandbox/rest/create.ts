@@ -1,5 +1,6 @@
 import { formatTime, Namespaces, objectKey, type ObjectMeta, type UntypedObject } from '../../api/index.ts';
 import type { ManagedFields } from '../apply/index.ts';
+import { validateReplicas } from '../custom/replicas.ts';
 import { validateValue } from '../custom/structural.ts';
 import { alreadyExists, badRequest, forbidden, invalid, notFound, type FieldError } from '../failure.ts';
 import { storageId, type Resource } from '../registry/index.ts';
@@ -59,8 +60,12 @@ export function asDraft(object: Fields): UntypedObject {
 }
 
 export function validateCustom(object: Fields, { type }: Resource): FieldError[] {
-  if (type.kind === 'built-in' || type.custom.schema === undefined) return [];
-  return validateValue(object, type.custom.schema, '');
+  if (type.kind === 'built-in') return [];
+  const { schema, scale } = type.custom;
+  return [
+    ...(schema === undefined ? [] : validateValue(object, schema, '')),
+    ...(scale === undefined ? [] : validateReplicas(object, scale.specReplicasPath)),
+  ];
 }
 
 function newMetadata(api: Api, resource: Resource, namespace: string | undefined, given: unknown): ObjectMeta {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Cached, ListMeta, ObjectKey, UntypedObject } from '../../api/index.ts';
 import { badRequest, expired, Failure } from '../failure.ts';

@@ -1,12 +1,12 @@
 import type { ObjectKey } from '../../api/index.ts';
-import { badRequest, conflict, Failure } from '../failure.ts';
+import { badRequest, conflict, Failure, invalid } from '../failure.ts';
 import { applyJsonPatch, applyMerge, applyStrategicMerge } from '../patch/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import type { Entry } from '../storage/index.ts';
 import { asVersion, type Api } from './api.ts';
 import type { WriteOptions } from './create.ts';
-import { decode, type FieldValidation } from './decode.ts';
+import { decode, type Decoded, type FieldValidation } from './decode.ts';
 import { storeUpdate, type UpdateTarget } from './update.ts';
 
 export const patchTypes = {
@@ -38,7 +38,7 @@ export function patchObject(
 ): Patched {
   const old = asVersion(api.get(resource, key), resource);
   const patched = applyPatchOf(options.type, old.object, patch, resource);
-  const { object, warnings } = decode(patched, resource, options.validation);
+  const { object, warnings } = decodePatched(patched, patch, resource, options);
   const metadata = isFields(object['metadata']) ? object['metadata'] : {};
   const { name, resourceVersion, uid } = metadata;
   const present = old.object.metadata;
@@ -54,14 +54,36 @@ export function patchObject(
   return { entry: storeUpdate(api, resource, { key, old, next: object }, options), warnings };
 }
 
+/** What cannot be read after a patch is the fault of the patch. */
+function decodePatched(patched: Fields, patch: unknown, resource: Resource, options: PatchOptions): Decoded {
+  try {
+    return decode(patched, resource, options.validation);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 400) throw error;
+    const detail = error.message.replace(/^.* cannot be handled as a \w+: /, '');
+    const value = options.type === 'strategic' ? goText(patch) : JSON.stringify(patched);
+    throw invalid({ group: '', resource: '', kind: '' }, '', [{ type: 'Invalid', field: 'patch', value, detail }]);
+  }
+}
+
+/** A patch in the way that Go prints it: lists that have been merged are gone from it by then. */
+function goText(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isFields(value)) return typeof value === 'string' ? value : JSON.stringify(value);
+  const isMerged = (each: unknown): boolean => Array.isArray(each) && each.some(isFields);
+  const entries = Object.entries(value)
+    .filter(([name, each]) => !name.startsWith('$') && !isMerged(each))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([name, each]) => `${name}:${goText(each)}`).join(' ')}]`;
+}
+
 export function applyPatchOf(type: PatchType, object: Fields, patch: unknown, resource: Resource): Fields {
   if (type === 'json') return requireObject(applyJsonPatch(object, patch));
   if (!isFields(patch)) throw badRequest('error decoding patch: it is not an object');
   if (type === 'merge') return applyMerge(object, patch);
   if (resource.type.kind === 'custom') {
-    const accepted = 'application/json-patch+json, application/merge-patch+json';
-    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
-    throw new Failure(415, 'UnsupportedMediaType', message);
+    throw new Error('a custom resource cannot be patched strategically'); // refused by its media type
   }
   return applyStrategicMerge(object, patch, resource.type.object);
 }

@@ -2,6 +2,7 @@ import {
   compileSelector,
   formatTime,
   isConditionTrue,
+  objectKey,
   type ObjectKey,
   type Pod,
   type PodDisruptionBudget,
@@ -40,6 +41,7 @@ export function bindPod(api: Api, pods: Resource, key: ObjectKey, binding: Field
     ...old.object,
     metadata: {
       ...pod.metadata,
+      labels: { ...topologyOf(api, nodeName), ...pod.metadata.labels },
       ...(Object.keys(annotations).length > 0 && {
         annotations: { ...pod.metadata.annotations, ...textOnly(annotations) },
       }),
@@ -48,6 +50,16 @@ export function bindPod(api: Api, pods: Resource, key: ObjectKey, binding: Field
     status: { ...pod.status, conditions: [...conditions, scheduled] },
   });
 }
+
+/** Where its node stands, so that the pod can tell by its own labels. */
+function topologyOf(api: Api, nodeName: string): Record<string, string> {
+  const labels = api.store.get('nodes', objectKey(undefined, nodeName))?.object.metadata.labels ?? {};
+  return Object.fromEntries(
+    topologyLabels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]])),
+  );
+}
+
+const topologyLabels = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'];
 
 function textOnly(fields: Fields): Record<string, string> {
   return Object.fromEntries(

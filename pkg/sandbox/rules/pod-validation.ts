@@ -7,6 +7,7 @@ import {
   type PodTemplateSpec,
 } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
+import { validatePort } from './ports.ts';
 import { validateLabels } from './metadata.ts';
 import { labelProblem } from './names.ts';
 import { containersOf } from './pod-defaults.ts';
@@ -57,16 +58,12 @@ function validateContainers(spec: PodSpec, path: string): FieldError[] {
         errors.push(unsupported(`${field}.imagePullPolicy`, imagePullPolicy, pull));
       }
       for (const [portIndex, port] of ports.entries()) {
-        errors.push(...validatePort(port.containerPort, `${field}.ports[${portIndex}].containerPort`));
+        const place = `${field}.ports[${portIndex}].containerPort`;
+        errors.push(...(port.containerPort === 0 ? [required(place)] : validatePort(port.containerPort, place)));
       }
     }
   }
   return errors;
-}
-
-export function validatePort(port: number, field: string): FieldError[] {
-  if (port >= 1 && port <= 65535) return [];
-  return port === 0 ? [required(field)] : [invalidValue(field, port, 'must be between 1 and 65535, inclusive')];
 }
 
 /** Of a template whose pods a controller keeps running. */

@@ -1,7 +1,7 @@
 import { type Service, type UntypedObject } from '../../api/index.ts';
 import { invalid, type FieldError } from '../failure.ts';
 import { label1035Problem } from './names.ts';
-import { validatePort } from './pod-validation.ts';
+import { validatePort } from './ports.ts';
 import { defineRules, invalidValue, required, unsupported, type WriteContext } from './rules.ts';
 
 const subject = { group: '', resource: 'services', kind: 'Service' };
@@ -134,7 +134,7 @@ function validateService({ spec }: Service): FieldError[] {
     if (externalName === '') errors.push(required('spec.externalName'));
   } else if (ports.length === 0 && spec.clusterIP !== 'None') errors.push(required('spec.ports'));
   const names = new Set<string>();
-  for (const [index, { name = '', port, protocol }] of ports.entries()) {
+  for (const [index, { name = '', port, protocol, targetPort }] of ports.entries()) {
     const field = `spec.ports[${index}]`;
     if (ports.length > 1 && name === '') errors.push(required(`${field}.name`));
     if (name !== '' && names.has(name))
@@ -143,6 +143,7 @@ function validateService({ spec }: Service): FieldError[] {
     errors.push(...validatePort(port, `${field}.port`));
     const protocols = ['SCTP', 'TCP', 'UDP'];
     if (!protocols.includes(protocol ?? '')) errors.push(unsupported(`${field}.protocol`, protocol, protocols));
+    if (typeof targetPort === 'number') errors.push(...validatePort(targetPort, `${field}.targetPort`));
   }
   return errors;
 }

@@ -19,6 +19,8 @@ import (
 	extensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	registration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kubernetes/pkg/generated/openapi"
 )
 
 type field struct {
@@ -62,6 +64,7 @@ func main() {
 	byKind := goTypes()
 	resources := readResources(filepath.Join(root, "api/discovery/aggregated_v2.json"), byKind)
 	enrich(filepath.Join(root, "api/openapi-spec/v3"))
+	enumerate()
 	write(resources)
 }
 
@@ -301,7 +304,6 @@ func isOffered(group, version string) bool {
 
 type openapiProperty struct {
 	Default     any
-	Enum        []any
 	MapType     string   `json:"x-kubernetes-map-type"`
 	ListType    string   `json:"x-kubernetes-list-type"`
 	ListMapKeys []string `json:"x-kubernetes-list-map-keys"`
@@ -345,12 +347,20 @@ func enrich(dir string) {
 				if found.MapType != "" {
 					target.ListType = found.MapType
 				}
-				target.Enum = nil
-				for _, value := range found.Enum {
-					if text, isText := value.(string); isText {
-						target.Enum = append(target.Enum, text)
-					}
-				}
+			}
+		}
+	}
+}
+
+// Adds the values of enumerations, which the published documents tell in prose alone.
+func enumerate() {
+	for name, definition := range openapi.GetOpenAPIDefinitions(func(string) spec.Ref { return spec.Ref{} }) {
+		for property, found := range definition.Schema.Properties {
+			if types[name] == nil || types[name].Fields[property] == nil {
+				continue
+			}
+			for _, value := range found.Enum {
+				types[name].Fields[property].Enum = append(types[name].Fields[property].Enum, value.(string))
 			}
 		}
 	}

@@ -45,7 +45,7 @@ function parseRequirement(part: string, text: string): Selector {
     return compare(checkName(name, text), operator === '>', BigInt(bound));
   }
   const existence = /^\s*(!?)\s*([^\s=!<>(),]+)\s*$/.exec(part);
-  if (existence === null) throw badSelector(text);
+  if (existence === null) throw unexpected(part);
   const [, negation, name = ''] = existence;
   return build(name, negation === '!' ? 'DoesNotExist' : 'Exists', [], text);
 }
@@ -73,6 +73,19 @@ function checkValue(value: string, text: string): string {
   if (problem !== undefined)
     throw badSelector(text, `: values[0]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
   return value;
+}
+
+/** A name, and what follows it is no operator or no list. */
+function unexpected(part: string): Error {
+  const [, afterIn] = /^\s*[^\s=!<>(),]+\s+(?:in|notin)\b\s*([^\s(]*)/.exec(part) ?? [];
+  if (afterIn !== undefined && !part.includes('(')) return failure(`found '${afterIn}' expected: '('`);
+  const [, token] = /^\s*!?\s*[^\s=!<>(),]+\s*(\S+)/.exec(part) ?? [];
+  if (token === undefined) return failure(`found '${part.trim()}', expected: identifier`);
+  return failure(`found '${token}', expected: in, notin, =, ==, !=, gt, lt`);
+}
+
+function failure(why: string): Error {
+  return badRequest(`unable to parse requirement: ${why}`);
 }
 
 function badSelector(text: string, why = ''): Error {

@@ -2,6 +2,7 @@ import type * as api from '../../api/index.ts';
 import type { Cached, KubeObject } from '../../api/index.ts';
 import { age, type Column } from './column.ts';
 import { endpointSliceColumns, endpointsText, eventColumns } from './network-columns.ts';
+import * as other from './other-columns.ts';
 import { podReady, podRestarts, podStatus } from './pod-columns.ts';
 import * as cells from './workload-columns.ts';
 
@@ -14,6 +15,11 @@ function columnsFor<T extends KubeObject>(...rows: readonly Row<T>[]): readonly 
 
 const wide = 1;
 const name: Row<KubeObject> = { name: 'Name', format: 'name', cell: ({ metadata }) => metadata.name };
+/** Of a class that may be the one for those who name none. */
+const defaultName = (annotation: string): Row<KubeObject> => ({
+  ...name,
+  cell: ({ metadata }) => `${metadata.name}${metadata.annotations?.[annotation] === 'true' ? ' (default)' : ''}`,
+});
 const aged: Row<KubeObject> = { name: 'Age', cell: ({ metadata }, nowMs) => age(metadata.creationTimestamp, nowMs) };
 const orNone = (value: string | undefined): string => (value === undefined || value === '' ? '<none>' : value);
 
@@ -183,6 +189,36 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     name,
     { name: 'Role', cell: roleText },
     aged,
+  ),
+  'horizontalpodautoscalers.autoscaling': columnsFor<api.HorizontalPodAutoscaler>(
+    name,
+    ...other.autoscalerColumns,
+    aged,
+  ),
+  'ingresses.networking.k8s.io': columnsFor<api.Ingress>(name, ...other.ingressColumns, aged),
+  'ingressclasses.networking.k8s.io': columnsFor<api.IngressClass>(
+    defaultName('ingressclass.kubernetes.io/is-default-class'),
+    ...other.ingressClassColumns,
+    aged,
+  ),
+  'networkpolicies.networking.k8s.io': columnsFor<api.NetworkPolicy>(name, ...other.networkPolicyColumns, aged),
+  'storageclasses.storage.k8s.io': columnsFor<api.StorageClass>(
+    defaultName('storageclass.kubernetes.io/is-default-class'),
+    ...other.storageClassColumns,
+    aged,
+  ),
+  'priorityclasses.scheduling.k8s.io': columnsFor<api.PriorityClass>(name, ...other.priorityClassColumns, aged, {
+    name: 'PreemptionPolicy',
+    cell: ({ preemptionPolicy }) => preemptionPolicy ?? '',
+  }),
+  resourcequotas: columnsFor<api.ResourceQuota>(name, ...other.quotaColumns, aged),
+  persistentvolumes: columnsFor<api.PersistentVolume>(
+    name,
+    { name: 'Capacity', cell: ({ spec }) => spec.capacity?.['storage'] ?? '0' },
+    { name: 'Access Modes', cell: ({ spec }) => accessModes(spec.accessModes) },
+    ...other.volumeColumns,
+    aged,
+    { name: 'VolumeMode', priority: wide, cell: ({ spec }) => spec.volumeMode ?? '<unset>' },
   ),
   persistentvolumeclaims: columnsFor<api.PersistentVolumeClaim>(
     name,

@@ -1,0 +1,126 @@
+import type {
+  Cached,
+  HorizontalPodAutoscaler,
+  Ingress,
+  IngressClass,
+  NetworkPolicy,
+  PersistentVolume,
+  PriorityClass,
+  ResourceQuota,
+  StorageClass,
+} from '../../api/index.ts';
+import type { Column } from './column.ts';
+import { selectorText } from './workload-columns.ts';
+
+type Row<T> = Omit<Column, 'cell'> & { cell(object: Cached<T>, nowMs: number): unknown };
+type Autoscaler = Cached<HorizontalPodAutoscaler>;
+type Metric = NonNullable<Autoscaler['spec']['metrics']>[number];
+
+export const autoscalerColumns: readonly Row<HorizontalPodAutoscaler>[] = [
+  { name: 'Reference', cell: ({ spec }) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}` },
+  { name: 'Targets', cell: targets },
+  { name: 'MinPods', cell: ({ spec }) => String(spec.minReplicas ?? '<unset>') },
+  { name: 'MaxPods', cell: ({ spec }) => spec.maxReplicas },
+  { name: 'Replicas', cell: ({ status }) => status?.currentReplicas ?? 0 },
+];
+
+function targets({ spec, status }: Autoscaler): string {
+  const all = (spec.metrics ?? []).map((metric, index) => target(metric, status?.currentMetrics?.[index]));
+  if (all.length === 0) return '<none>';
+  const shown = all.slice(0, 2).join(', ');
+  return all.length > 2 ? `${shown} + ${all.length - 2} more...` : shown;
+}
+
+type Current = NonNullable<NonNullable<Autoscaler['status']>['currentMetrics']>[number] | undefined;
+
+function target(metric: Metric, now: Current): string {
+  const unknown = '<unknown>';
+  const percent = (value: number | undefined, otherwise: string): string =>
+    value === undefined ? otherwise : `${value}%`;
+  const resource = metric.resource ?? metric.containerResource;
+  if (resource !== undefined) {
+    const current = (metric.resource === undefined ? now?.containerResource : now?.resource)?.current;
+    const { averageValue, averageUtilization } = resource.target;
+    if (averageValue !== undefined) return `${resource.name}: ${current?.averageValue ?? unknown}/${averageValue}`;
+    const used = percent(current?.averageUtilization, unknown);
+    return `${resource.name}: ${used}/${percent(averageUtilization, '<auto>')}`;
+  }
+  if (metric.pods !== undefined) {
+    return `${now?.pods?.current.averageValue ?? unknown}/${metric.pods.target.averageValue ?? ''}`;
+  }
+  const wanted = (metric.external ?? metric.object)?.target;
+  if (wanted === undefined) return '<unknown type>';
+  const current = (metric.external === undefined ? now?.object : now?.external)?.current;
+  if (wanted.averageValue !== undefined) return `${current?.averageValue ?? unknown}/${wanted.averageValue} (avg)`;
+  return `${current?.value ?? unknown}/${wanted.value ?? ''}`;
+}
+
+export const ingressColumns: readonly Row<Ingress>[] = [
+  { name: 'Class', cell: ({ spec }) => spec?.ingressClassName ?? '<none>' },
+  { name: 'Hosts', cell: hosts },
+  { name: 'Address', cell: addresses },
+  { name: 'Ports', cell: ({ spec }) => ((spec?.tls ?? []).length > 0 ? '80, 443' : '80') },
+];
+
+function hosts({ spec }: Cached<Ingress>): string {
+  const rules = spec?.rules ?? [];
+  const named = rules.flatMap(({ host = '' }) => (host === '' ? [] : [host]));
+  if (named.length === 0) return '*';
+  const shown = named.slice(0, 3).join(',');
+  return rules.length > 3 && named.length >= 3 ? `${shown} + ${rules.length - 3} more...` : shown;
+}
+
+function addresses({ status }: Cached<Ingress>): string {
+  const all = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip ?? hostname ?? '');
+  return [...new Set(all.filter((each) => each !== ''))].sort().join(',');
+}
+
+export const ingressClassColumns: readonly Row<IngressClass>[] = [
+  { name: 'Controller', cell: ({ spec }) => spec?.controller ?? '' },
+  {
+    name: 'Parameters',
+    cell({ spec }) {
+      if (spec?.parameters === undefined) return '<none>';
+      const { kind, apiGroup, name } = spec.parameters;
+      return `${kind}${apiGroup === undefined ? '' : `.${apiGroup}`}/${name}`;
+    },
+  },
+];
+
+export const networkPolicyColumns: readonly Row<NetworkPolicy>[] = [
+  { name: 'Pod-Selector', cell: ({ spec }) => selectorText(spec?.podSelector) },
+];
+
+export const storageClassColumns: readonly Row<StorageClass>[] = [
+  { name: 'Provisioner', cell: ({ provisioner }) => provisioner },
+  { name: 'ReclaimPolicy', cell: ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete' },
+  { name: 'VolumeBindingMode', cell: ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate' },
+  { name: 'AllowVolumeExpansion', cell: ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false },
+];
+
+export const volumeColumns: readonly Row<PersistentVolume>[] = [
+  { name: 'Reclaim Policy', cell: ({ spec }) => spec.persistentVolumeReclaimPolicy ?? '' },
+  { name: 'Status', cell: ({ status, metadata }) => (metadata.deletionTimestamp ? 'Terminating' : status?.phase) },
+  { name: 'Claim', cell: ({ spec: { claimRef } }) => (claimRef ? `${claimRef.namespace}/${claimRef.name}` : '') },
+  { name: 'StorageClass', cell: ({ spec }) => spec.storageClassName ?? '' },
+  { name: 'VolumeAttributesClass', cell: ({ spec }) => spec.volumeAttributesClassName ?? '<unset>' },
+  { name: 'Reason', cell: ({ status }) => status?.reason ?? '' },
+];
+
+export const priorityClassColumns: readonly Row<PriorityClass>[] = [
+  { name: 'Value', type: 'integer', cell: ({ value }) => value },
+  { name: 'Global-Default', type: 'boolean', cell: ({ globalDefault }) => globalDefault ?? false },
+];
+
+export const quotaColumns: readonly Row<ResourceQuota>[] = [
+  { name: 'Request', cell: (quota) => usage(quota, (name) => !name.startsWith('limits.')) },
+  { name: 'Limit', cell: (quota) => usage(quota, (name) => name.startsWith('limits.')) },
+];
+
+function usage({ status }: Cached<ResourceQuota>, counts: (name: string) => boolean): string {
+  return Object.entries(status?.hard ?? {})
+    .filter(([name]) => counts(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, hard]) => `${name}: ${status?.used?.[name] ?? '0'}/${hard}`)
+    .join(', ');
+}
