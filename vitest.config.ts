@@ -1,7 +1,11 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** About the servers themselves, or about what roles allow: the sandbox has no etcd, and allows everything. */
-const notForSandbox = ['ground', 'process-deploy', 'serving'].map((name) => `test/suites/${name}.test.ts`);
+const notForSandbox = [
+  // About etcd, or about what roles forbid: the sandbox is its own storage, and allows everything.
+  ...['ground', 'process-deploy', 'process-rbac', 'serving'],
+  // These bring a sandbox of their own, so that the run on a real server has them.
+  ...['kubectl', 'sandbox', 'sandbox-fuzz'],
+].map((name) => `test/suites/${name}.test.ts`);
 const isSandbox = process.env['CLUSTER_SERVER'] === 'sandbox';
 
 export default defineConfig({
@@ -26,8 +30,9 @@ export default defineConfig({
           include: ['test/suites/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...(isSandbox ? notForSandbox : [])],
           globalSetup: ['test/suites/global-setup.ts'],
-          // A cluster is two busy servers: on a small machine a second one beside it only makes both slow.
-          fileParallelism: false,
+          // A cluster is two busy servers: on a small machine a second one beside it only makes both slow. A sandbox
+          // mostly waits for what runs on it.
+          fileParallelism: isSandbox,
           // Suites wait for conditions, however long the machine needs; these only end a run that hangs.
           testTimeout: 600_000,
           hookTimeout: 600_000,

@@ -13,7 +13,8 @@ if (server !== 'kube-apiserver' && server !== 'sandbox') {
   process.exit(2);
 }
 const rest = argv.filter((argument) => !argument.startsWith('--server='));
-const child = spawn('vitest', ['run', '--project', 'cluster', ...rest], {
+const atOnce = server === 'sandbox' ? ['--maxWorkers=2'] : [];
+const child = spawn('vitest', ['run', '--project', 'cluster', ...atOnce, ...rest], {
   stdio: 'inherit',
   env: { ...process.env, CLUSTER_SERVER: server },
 });

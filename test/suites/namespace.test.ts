@@ -21,11 +21,11 @@ import {
   type Kind,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
-import { ClientBuilder, isNotFound, loadKubeconfig, type Client } from '../../pkg/client/index.ts';
+import { ClientBuilder, isAlreadyExists, isNotFound, loadKubeconfig, type Client } from '../../pkg/client/index.ts';
 import { runBounded } from '../../pkg/controller/index.ts';
 import { startHollowNodes, type HollowNodes } from '../../pkg/hollow/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
-import { startGoControllerManager } from '../cluster/index.ts';
+import { isSandbox, startGoControllerManager } from '../cluster/index.ts';
 import { registerBrokenApi, startAggregatedApi } from '../support/aggregated-api.ts';
 import { eventually } from '../support/eventually.ts';
 import { silentLogger } from '../support/loggers.ts';
@@ -185,7 +185,8 @@ test('what others may need stays until the last pod has had its grace', async ({
   await untilGone(namespace, signal);
 });
 
-test('what has no deletecollection goes item by item', async ({ signal }) => {
+// Every resource of the API server itself knows deletecollection; the sandbox has no others.
+test.skipIf(isSandbox)('what has no deletecollection goes item by item', async ({ signal }) => {
   await using api = await startAggregatedApi(cluster(), client, signal);
   const namespace = await createNamespace(cluster(), 'shelf');
   for (const name of ['a', 'b', 'c']) api.books.add(`${namespace}/${name}`);
@@ -221,6 +222,15 @@ interface Blocked {
 const held = (...finalizers: readonly string[]): object => ({ metadata: { finalizers } });
 const hold = 'example.com/hold';
 
+/** By a policy, which the sandbox does not know. */
+const denied: Blocked = {
+  name: 'denied',
+  objects: [
+    [Secrets, { metadata: { labels: { keep: 'yes' } } }],
+    [ConfigMaps, {}],
+  ],
+};
+
 /** Namespaces that cannot go, each for another reason. */
 const blocked: readonly Blocked[] = [
   {
@@ -247,20 +257,16 @@ const blocked: readonly Blocked[] = [
       [ConfigMaps, {}],
     ],
   },
-  {
-    name: 'denied',
-    objects: [
-      [Secrets, { metadata: { labels: { keep: 'yes' } } }],
-      [ConfigMaps, {}],
-    ],
-  },
+  ...(isSandbox ? [] : [denied]),
   { name: 'finalized', finalizers: ['example.com/x'], objects: [[ConfigMaps, {}]] },
 ];
 
 async function createBlocked({ name, finalizers = [], objects }: Blocked, prefix: string, signal: AbortSignal) {
   const namespace = `${prefix}-${name}`;
   await client.create(Namespaces, { metadata: { name: namespace }, spec: { finalizers: [...finalizers] } }, signal);
-  await client.create(ServiceAccounts, { metadata: { namespace, name: 'default' } }, signal);
+  await client.create(ServiceAccounts, { metadata: { namespace, name: 'default' } }, signal).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error; // the sandbox makes it
+  });
   for (const [index, [kind, fields]] of objects.entries()) {
     const { metadata = {}, ...rest } = fields as { metadata?: object };
     const head = { metadata: { ...metadata, namespace, name: `x-${String(index)}` } };
@@ -300,19 +306,25 @@ async function tell(manager: ManagerName, signal: AbortSignal): Promise<Readonly
   const names = await Promise.all(blocked.map((each) => createBlocked(each, manager, signal)));
   await Promise.all(names.map((name) => remove(name, signal)));
   for (const [index, { name }] of blocked.entries()) told.set(name, await conditionsOf(names[index] ?? '', signal));
+  if (!isSandbox) told.set('undiscovered', await tellUndiscovered(manager, signal));
+  return told;
+}
+
+/** Of a namespace that cannot be known to be empty, as one API is out of reach: an aggregated one. */
+async function tellUndiscovered(manager: ManagerName, signal: AbortSignal): Promise<readonly string[]> {
   const api = await registerBrokenApi(client, signal);
   const undiscovered = await createNamespace(cluster(), manager);
   await client.create(ConfigMaps, { metadata: { namespace: undiscovered, name: 'a' } }, signal);
   await remove(undiscovered, signal);
-  told.set('undiscovered', await conditionsOf(undiscovered, signal));
+  const conditions = await conditionsOf(undiscovered, signal);
   expect(await count(undiscovered, signal)).toBe(0);
   await api.remove();
   await untilGone(undiscovered, signal);
-  return told;
+  return conditions;
 }
 
 test('namespaces that cannot go say why in the words of the Go controller manager', async ({ signal }) => {
-  await denyDeletions(signal);
+  if (!isSandbox) await denyDeletions(signal);
   const ours = await tell('ours', signal);
   const go = await tell('go', signal);
   expect(Object.fromEntries(ours)).toEqual(Object.fromEntries(go));
@@ -321,8 +333,7 @@ test('namespaces that cannot go say why in the words of the Go controller manage
     held: 2,
     custom: 2,
     pod: 0,
-    denied: 1,
     finalized: 0,
-    undiscovered: 1,
+    ...(isSandbox ? {} : { denied: 1, undiscovered: 1 }),
   });
 });

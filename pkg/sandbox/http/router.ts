@@ -62,8 +62,11 @@ async function route(
   const url = URL.parse(request.url ?? '/', 'https://sandbox');
   if (url === null) throw badRequest('the address cannot be read');
   const { pathname, searchParams } = url;
-  if (/^\/(healthz|livez|readyz)(\/|$)/.test(pathname)) return text('ok');
+  const isHealth = /^\/(healthz|livez|readyz)(\/|$)/.test(pathname);
+  // Anyone may ask for health; but whoever says who they are has to be who they say.
+  if (isHealth && request.headers.authorization === undefined) return text('ok');
   const user = deps.authenticator.authenticate(request);
+  if (isHealth) return text('ok');
   const other =
     request.method === 'GET' || request.method === 'HEAD' ? documentAnswer(deps, pathname, request) : undefined;
   if (other !== undefined) return other;
