@@ -98,4 +98,22 @@ describe('trackUpdate', () => {
       { manager: 'scaler', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
     ]);
   });
+
+  test('gives a map to whoever has begun it, and only what they add to those who come later', () => {
+    const { managedFields } = merged(apply(undefined, { spec: { replicas: 2 } }));
+    const [none, one, two] = [{}, { labels: { a: '1' } }, { labels: { a: '1', b: '2' } }];
+    const change = (before: object, after: object, managed: ManagedFields, by: string): ManagedFields =>
+      trackUpdate({
+        before: { metadata: before, spec: { replicas: 2 } },
+        after: { metadata: after, spec: { replicas: 2 } },
+        managedFields: managed,
+        shape,
+        writer: writer(by, 'Update'),
+      });
+    const after = change(one, two, change(none, one, managedFields, 'first'), 'second');
+    expect(after.slice(1).map(({ manager, fieldsV1 }) => ({ manager, fieldsV1 }))).toEqual([
+      { manager: 'first', fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } } },
+      { manager: 'second', fieldsV1: { 'f:metadata': { 'f:labels': { 'f:b': {} } } } },
+    ]);
+  });
 });

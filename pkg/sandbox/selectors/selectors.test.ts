@@ -30,6 +30,13 @@ describe('parseLabelSelector', () => {
     test(`"${text}" ${expected ? 'selects' : 'does not select'}`, () =>
       expect(parseLabelSelector(text)(labels)).toBe(expected));
   }
+  for (const [text, why] of [
+    ['a in', "found '' expected: '('"],
+    ['a in b', "found 'b' expected: '('"],
+    ['a b', "found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+  ] as const) {
+    test(`"${text}" is refused with the reason`, () => expect(() => parseLabelSelector(text)).toThrow(why));
+  }
   for (const text of ['a=b=c', 'a in b', '=x', 'a in (b', 'a b', '-x', 'a=b c', ',']) {
     test(`"${text}" is refused`, () => expect(() => parseLabelSelector(text)).toThrow('unable to parse'));
   }
