@@ -6,9 +6,9 @@ RUN npm run setup
 COPY . .
 RUN npm run build
 # Node, the bundle with its compiled code, the shared libraries they need, and nothing else: no shell, no package
-# manager. A first run leaves the compiled code beside the bundle, since the root file system is read-only later.
+# manager.
 RUN mkdir -p /usr/local/lib/kube-controller-manager /rootfs/tmp && chmod 1777 /rootfs/tmp \
- && cp -r dist/*.mjs /usr/local/lib/kube-controller-manager/ \
+ && cp dist/kube-controller-manager.mjs dist/program.* /usr/local/lib/kube-controller-manager/ \
  && ln -s /usr/local/lib/kube-controller-manager/kube-controller-manager.mjs /usr/local/bin/kube-controller-manager \
  && kube-controller-manager --version \
  && ldd /usr/local/bin/node | grep -o '/[^ ]*' | xargs -I{} cp --parents -L {} /rootfs \

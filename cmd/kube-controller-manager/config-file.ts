@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
-import { z } from 'zod';
+import { CORE_SCHEMA, load } from 'js-yaml';
+import * as z from 'zod';
 
 import { exitCodes, StartupError } from './exit-codes.ts';
 import { allFlags, FlagError, isRepeatable, parseFlag, type Flag, type FlagType } from './flags/index.ts';
@@ -10,15 +11,12 @@ export const configKind = 'KubeControllerManagerConfiguration';
 
 /** The flags that a file sets, as if they stood on the command line. Throws when a field is unknown or wrong. */
 export async function readConfigFile(path: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const [text, { parse }] = await Promise.all([
-    readFile(path, 'utf8').catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new StartupError(exitCodes.environment, `--config: cannot read the file: ${why}`, { cause: error });
-    }),
-    import('yaml'), // only who gives a file pays for the parser
-  ]);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(exitCodes.environment, `--config: cannot read the file: ${why}`, { cause: error });
+  });
   try {
-    return parseConfig(parse(text));
+    return parseConfig(load(text, { schema: CORE_SCHEMA }));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new StartupError(exitCodes.usage, `--config ${path}: ${why.split('\n', 1)[0] ?? ''}`, { cause: error });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { defineKind, splitApiVersion } from '../api/index.ts';
 import type { DiscoveredResource } from './discovery.ts';

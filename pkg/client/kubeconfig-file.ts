@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 
-import { parse } from 'yaml';
-import { z } from 'zod';
+import { CORE_SCHEMA, load } from 'js-yaml';
+import * as z from 'zod';
 
 import { ConfigError } from './errors.ts';
 
@@ -124,7 +124,7 @@ function commandPath(directory: string, command: string): string {
 
 function parseYaml(place: string, text: string): unknown {
   try {
-    return parse(text);
+    return load(text, { schema: CORE_SCHEMA });
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw new ConfigError(`${place}: not valid YAML: ${why.replace(/:$/, '')}`, { cause: error });

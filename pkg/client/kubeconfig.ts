@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type * as https from 'node:https';
 
 import type { KubeConfig } from './kube-config.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Clock } from '../time/index.ts';
 import { RenewedCredentials, type Credentials, type Identity, type Renewal } from './credentials.ts';

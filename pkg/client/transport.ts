@@ -182,13 +182,47 @@ class Pools {
   }
 }
 
+/**
+ * So many handshakes are under way at most. The first ones bring tickets, and whoever has a ticket proves nothing again:
+ * fifty watches that start at once would otherwise exchange and check certificates fifty times, on both sides.
+ */
+const maxHandshakes = 4;
+
 // Node's own name for a connection is made of every TLS option, certificates and keys as text included, anew for each
 // request. These agents only ever speak to one server.
 class OneServerHttpsAgent extends https.Agent {
+  #handshakes = 0;
+  readonly #waiting: (() => void)[] = [];
+
   override getName(): string {
     return 'server';
   }
+
+  override createConnection(...[options, onCreated]: ConnectArguments): ReturnType<https.Agent['createConnection']> {
+    if (this.#handshakes >= maxHandshakes && onCreated !== undefined) {
+      this.#waiting.push(() => {
+        const socket = this.#connect(options, onCreated);
+        if (socket) onCreated(null, socket);
+      });
+      return undefined;
+    }
+    return this.#connect(options, onCreated);
+  }
+
+  #connect(...[options, onCreated]: ConnectArguments): ReturnType<https.Agent['createConnection']> {
+    const socket = super.createConnection(options, onCreated);
+    if (!(socket instanceof TLSSocket)) return socket; // through a proxy there is no telling yet
+    this.#handshakes += 1;
+    const onEnd = (): void => {
+      socket.off('secureConnect', onEnd).off('close', onEnd);
+      this.#handshakes -= 1;
+      this.#waiting.shift()?.();
+    };
+    socket.on('secureConnect', onEnd).on('close', onEnd);
+    return socket;
+  }
 }
+type ConnectArguments = Parameters<https.Agent['createConnection']>;
 class OneServerHttpAgent extends http.Agent {
   override getName(): string {
     return 'server';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Client } from '../client/index.ts';
 import type { Clock } from '../time/index.ts';
 import { ExpiringCache } from './expiring-cache.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CertificatePool } from './client-certificate.ts';
 import type { User } from './user.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Client } from '../client/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Proof } from './authentication.ts';

@@ -13,7 +13,7 @@ const unitMs: Readonly<Record<string, number>> = {
 export function parseDuration(text: string): number {
   const [, sign = '', rest = ''] = /^([-+]?)(.*)$/s.exec(text) ?? [];
   if (rest === '0') return 0;
-  const part = /(\d+\.?\d*|\.\d+)(h|ms|m|s|us|µs|μs|ns)/y;
+  const part = /(\d+\.?\d*|\.\d+)(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/y;
   let total = 0;
   while (part.lastIndex < rest.length) {
     const match = part.exec(rest);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { formatDuration, parseDuration } from '../../../pkg/time/index.ts';
 
