@@ -93,8 +93,9 @@ test('the Go controller manager comes to the same end', () => {
 
 test('the Go controller manager finds nothing to change in what ours has written', async ({ signal }) => {
   const now = await stateNow(ours, signal); // it ran its own scenario in the meantime
-  // It writes truncated Endpoints again whenever it looks at them, with the time of that, but to the same contents.
-  const isLeftAlone = (version: string): boolean => !version.startsWith('Endpoints huge ');
+  // It writes truncated Endpoints again whenever it looks at them, with the time of that, but to the same contents. And it
+  // takes hints away when it looks at a Service before it has counted the nodes, which is a race at its start.
+  const isLeftAlone = (version: string): boolean => !/^Endpoints huge |^EndpointSlice topology-\w{5} /.test(version);
   expect(versionsOf(now).filter(isLeftAlone)).toEqual(versionsOf(ours).filter(isLeftAlone));
   const subsetsOf = (state: State) => endpointsOf(state).find(({ metadata }) => metadata.name === 'huge')?.subsets;
   expect(subsetsOf(now)).toEqual(subsetsOf(ours));

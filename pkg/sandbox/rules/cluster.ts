@@ -21,7 +21,7 @@ export const namespaceRules = defineRules<Namespace>({
   },
   beforeCreate(namespace) {
     namespace.spec ??= {};
-    namespace.spec.finalizers = ['kubernetes'];
+    namespace.spec.finalizers = [...new Set([...(namespace.spec.finalizers ?? []), 'kubernetes'])];
     namespace.status = { phase: 'Active' };
   },
   beforeUpdate(namespace, old) {
