@@ -64,6 +64,22 @@ export function formatTable(rows: readonly Row[]): string {
   return [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`, ...lines].join('\n');
 }
 
+/** A Markdown table of what was asked of the API server, by method: each cell ours / Go. */
+export function formatRequests(measurements: readonly Measurement[]): string {
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  const workloads = [...new Set(measurements.map(({ workload }) => workload))];
+  const lines = workloads.map((workload) => {
+    const countOf = (manager: ManagerName, method: string): number =>
+      median(
+        measurements
+          .filter((m) => m.workload === workload && m.manager === manager)
+          .map(({ requests }) => requests[method] ?? 0),
+      );
+    return `| ${[workload, ...methods.map((method) => `${countOf('ours', method)} / ${countOf('go', method)}`)].join(' | ')} |`;
+  });
+  return [`| requests | ${methods.join(' | ')} |`, `|${'---|'.repeat(methods.length + 1)}`, ...lines].join('\n');
+}
+
 const charted = columns.filter(({ field }) => field !== 'requests' && field !== 'settledMegabytes');
 const barHeight = 9;
 const rowHeight = charted.length * barHeight + 16;

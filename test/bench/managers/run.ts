@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { controllers } from '../../../controllers/registry.ts';
 import { warmUp, type ManagerName } from './manager-process.ts';
 import { measureDay, measureStarts, measureStorm, type Conditions, type Measurement } from './measure.ts';
-import { computeRows, formatChart, formatTable } from './report.ts';
+import { computeRows, formatChart, formatRequests, formatTable } from './report.ts';
 
 const help = `npm run bench -- [options]
   --rounds N      rounds, of which the medians are shown (default 3)
@@ -57,7 +57,9 @@ async function main(): Promise<void> {
     const measurements: Measurement[] = [];
     for (let round = 0; round < Number(values.rounds); round++) {
       measurements.push(...(await runRound(round, values.only.split(','), conditions)));
-      console.log(`${rate}, round ${round + 1}\n${formatTable(computeRows(measurements))}\n`);
+      console.log(
+        `${rate}, round ${round + 1}\n${formatTable(computeRows(measurements))}\n\n${formatRequests(measurements)}\n`,
+      );
     }
     all[rate] = measurements;
   }

@@ -57,16 +57,33 @@ export class Stage implements AsyncDisposable {
     await Promise.all(Array.from({ length: 32 }, worker));
   }
 
-  /** Lists again and again until all objects of the namespace are as wanted. */
+  /** Follows the objects of a kind in the namespace until they are as wanted. Asks for nothing twice: that would count. */
   async until<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string,
     areDone: (objects: readonly T[]) => boolean,
   ): Promise<void> {
-    for (;;) {
-      const { items } = await this.client.listAll(kind, { namespace, resourceVersion: '0' }, this.signal);
-      if (areDone(items)) return;
-      await systemClock.sleep(pollMs, this.signal);
+    const { items, metadata } = await this.client.listAll(kind, { namespace, resourceVersion: '0' }, this.signal);
+    const objects = new Map(items.map((item) => [item.metadata.uid, item]));
+    const stop = new AbortController();
+    const { resourceVersion } = metadata;
+    const follow = async (): Promise<never> => {
+      for await (const event of this.client.watch(kind, { namespace, resourceVersion }, stop.signal)) {
+        if (event.type === 'BOOKMARK') continue;
+        if (event.type === 'DELETED') objects.delete(event.object.metadata.uid);
+        else objects.set(event.object.metadata.uid, event.object);
+      }
+      throw new Error(`the watch of ${kind.resource} has ended`);
+    };
+    const following = follow();
+    const look = async (): Promise<void> => {
+      while (!areDone([...objects.values()])) await systemClock.sleep(lookMs, this.signal);
+    };
+    try {
+      await Promise.race([look(), following]);
+    } finally {
+      stop.abort();
+      await following.catch(() => {}); // has been thrown above, or is the abort
     }
   }
 
@@ -110,7 +127,7 @@ export class Stage implements AsyncDisposable {
         if (isNotFound(error)) return;
         throw error;
       }
-      await systemClock.sleep(pollMs, this.signal);
+      await systemClock.sleep(lookMs, this.signal);
     }
   }
 
@@ -123,4 +140,4 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-const pollMs = 50;
+const lookMs = 20;
