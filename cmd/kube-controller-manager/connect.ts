@@ -19,7 +19,6 @@ export interface ConnectDeps {
   readonly clock: Clock;
   readonly environment: Environment;
   readonly reportedVersion: string;
-  readonly observer?: ClientBuilderOptions['observer'];
   readonly pluginMetrics: Pick<ExecPluginMetrics, 'follow'>;
 }
 
@@ -69,7 +68,11 @@ function anonymousConnection(url: string, proxyEnv: Environment): Connection {
   };
 }
 
-export function createClientBuilder(connection: Connection, options: Options, deps: ConnectDeps): ClientBuilder {
+export function createClientBuilder(
+  connection: Connection,
+  options: Options,
+  deps: ConnectDeps & Pick<ClientBuilderOptions, 'observer'>,
+): ClientBuilder {
   const { flags } = options;
   return new ClientBuilder({
     connection,

@@ -4,6 +4,7 @@ import {
   createMetricsRegistry,
   createRestClientMetrics,
   runEventLoopLagMeter,
+  type MetricsRegistry,
 } from '../../pkg/metrics/index.ts';
 import type { ClientBuilder, Connection } from '../../pkg/client/index.ts';
 import { GracefulStop, runAll } from '../../pkg/controller/index.ts';
@@ -44,9 +45,8 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
 
   const registry = createMetricsRegistry();
   const metrics = createProcessMetrics(registry, options, deps.reportedVersion);
-  const observer = createRestClientMetrics(registry);
   const pluginMetrics = createExecPluginMetrics(registry, () => clock.now());
-  const clients = await openClients(options, { ...deps, observer, pluginMetrics }, stack);
+  const clients = await openClients(options, { ...deps, registry, pluginMetrics }, stack);
   logger.info({ ...versionInfo(deps.reportedVersion) }, 'starting');
   for (const note of options.notes) logger.warn({ note }, 'not everything that was asked for will happen');
 
@@ -143,11 +143,16 @@ interface Clients {
   readonly authorization: ClientBuilder | undefined;
 }
 
-async function openClients(options: Options, deps: ConnectDeps, stack: AsyncDisposableStack): Promise<Clients> {
+interface OpenDeps extends ConnectDeps {
+  readonly registry: MetricsRegistry;
+}
+
+async function openClients(options: Options, deps: OpenDeps, stack: AsyncDisposableStack): Promise<Clients> {
   const { flags } = options;
   const connection = await connect(options, deps);
+  const observer = createRestClientMetrics(deps.registry, [new URL(connection.address.url).host]);
   const open = (each: Connection): ClientBuilder =>
-    stack.adopt(createClientBuilder(each, options, deps), (b) => b.close());
+    stack.adopt(createClientBuilder(each, options, { ...deps, observer }), (b) => b.close());
   const process = open(connection);
   const reviewer = async (flag: 'authentication-kubeconfig' | 'authorization-kubeconfig') => {
     if (flags['secure-port'] === 0) return undefined;
@@ -166,7 +171,7 @@ async function openClients(options: Options, deps: ConnectDeps, stack: AsyncDisp
 
 function createHealth(): {
   health: Record<HealthPath, HealthChecks>;
-  sliRegistry: ReturnType<typeof createMetricsRegistry>;
+  sliRegistry: MetricsRegistry;
 } {
   const sliRegistry = createMetricsRegistry();
   const observe = createHealthMetrics(sliRegistry);
@@ -194,7 +199,7 @@ interface ElectorParts {
   readonly deps: RunDeps;
   readonly clients: ClientBuilder;
   readonly events: EventBroadcaster;
-  readonly registry: ReturnType<typeof createMetricsRegistry>;
+  readonly registry: MetricsRegistry;
 }
 
 function createElector({ options, deps, clients, events, registry }: ElectorParts): LeaderElector {
