@@ -1,4 +1,4 @@
-/** The sandbox knows the fields of the built-in kinds, not what is written about them. */
+/** The sandbox knows the fields of the built-in kinds, but not all that is written about them. */
 const withoutProse = `grep -E '^[A-Z]+:|\t<|enum:'`;
 
 /**

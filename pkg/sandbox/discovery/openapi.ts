@@ -7,6 +7,7 @@ import {
   type ScalarName,
   type ValueType,
 } from '../schema/index.ts';
+import { describe } from './descriptions.ts';
 
 const title = 'Kubernetes';
 const metaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -63,10 +64,12 @@ function addType(type: ObjectType, schemas: Record<string, Fields>): void {
   if (schemas[type.name] !== undefined) return;
   const properties: Fields = {};
   const required: string[] = [];
-  const schema: Fields = { type: 'object', properties };
+  const told = describe(type.name);
+  const schema: Fields = { ...(told.type !== undefined && { description: told.type }), type: 'object', properties };
   schemas[type.name] = schema; // before its fields: some types hold themselves
   for (const [name, field] of type.fields) {
-    properties[name] = describeField(field, schemas);
+    const description = told.fields.get(name);
+    properties[name] = { ...(description !== undefined && { description }), ...describeField(field, schemas) };
     if (field.required) required.push(name);
   }
   if (required.length > 0) schema['required'] = required;

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+
+/** What people are told about a type and its fields. */
+export interface Description {
+  readonly type: string | undefined;
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+const nothing: Description = { type: undefined, fields: new Map() };
+const known = new Map<string, Description>();
+
+/**
+ * What is written about a built-in type, for `kubectl explain`. It stands in the comments of the client library's own
+ * declarations, so that nobody has to keep a copy; where these are missing, there is nothing to tell.
+ */
+export function describe(typeName: string): Description {
+  let description = known.get(typeName);
+  if (description === undefined) {
+    const text = readDeclaration(typeName);
+    description = text === undefined ? nothing : parseDeclaration(text);
+    known.set(typeName, description);
+  }
+  return description;
+}
+
+/** `io.k8s.api.core.v1.Event` is declared as `V1Event`, or as `CoreV1Event` where groups share the name. */
+function readDeclaration(typeName: string): string | undefined {
+  const [name = '', version = '', group = ''] = typeName.split('.').toReversed();
+  const upper = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+  const short = `${upper(version)}${name}`;
+  for (const file of [short, `${upper(group)}${short}`]) {
+    try {
+      const models = new URL('gen/models/', import.meta.resolve('@kubernetes/client-node'));
+      return readFileSync(new URL(`${file}.d.ts`, models), 'utf8');
+    } catch {
+      // Not under this name, or not installed.
+    }
+  }
+  return undefined;
+}
+
+export function parseDeclaration(text: string): Description {
+  const fields = new Map<string, string>();
+  let type: string | undefined;
+  for (const [, comment = '', subject = ''] of text.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/(?=\s*(.*))/g)) {
+    const description = comment
+      .replaceAll(/^\s*\* ?/gm, '')
+      .replaceAll(/\\(['"])/g, '$1')
+      .trim();
+    const field = /^'(\w+)'/.exec(subject)?.[1];
+    if (field !== undefined) fields.set(field, description);
+    else if (subject.startsWith('export declare class')) type = description;
+  }
+  return { type, fields };
+}
