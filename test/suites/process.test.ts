@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 
 import { exitCodes } from '../../cmd/kube-controller-manager/exit-codes.ts';
 import { startManager, type Manager } from '../support/manager.ts';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
-import { isSandbox } from '../cluster/index.ts';
+import { parsePrometheusText, type PrometheusFamily } from '../support/prometheus-text.ts';
+import { isSandbox, startGoControllerManager } from '../cluster/index.ts';
 import { useCluster } from './use-cluster.ts';
 
 const cluster = useCluster();
@@ -121,6 +121,42 @@ async function stealLease(thief: string): Promise<void> {
   }
 }
 
+/** What the Go binary serves about its own work, without what belongs to controllers that are not built. */
+const metricNames = `
+  cronjob_controller_job_creation_skew_duration_seconds endpoint_slice_controller_syncs
+  endpoint_slice_mirroring_controller_endpoints_sync_duration
+  garbagecollector_controller_resources_sync_error_total informer_processing_latency_seconds informer_queued_items
+  kubernetes_feature_enabled leader_election_master_status node_collector_evictions_total
+  node_collector_unhealthy_nodes_in_zone node_collector_update_all_nodes_health_duration_seconds
+  node_collector_update_node_health_duration_seconds node_collector_zone_health node_collector_zone_size
+  process_cpu_seconds_total process_max_fds process_network_receive_bytes_total
+  process_network_transmit_bytes_total process_open_fds process_resident_memory_bytes process_start_time_seconds
+  process_virtual_memory_bytes process_virtual_memory_max_bytes replicaset_controller_sorting_deletion_age_ratio
+  rest_client_exec_plugin_certificate_rotation_age rest_client_exec_plugin_ttl_seconds
+  rest_client_rate_limiter_duration_seconds rest_client_request_duration_seconds rest_client_request_size_bytes
+  rest_client_requests_total rest_client_response_size_bytes rest_client_transport_cache_entries
+  rest_client_transport_cert_rotation_gc_calls_total rest_client_transport_create_calls_total
+  root_ca_cert_publisher_sync_duration_seconds root_ca_cert_publisher_sync_total
+  taint_eviction_controller_pod_deletion_duration_seconds taint_eviction_controller_pod_deletions_total
+  ttl_after_finished_controller_job_deletion_duration_seconds version_info workqueue_adds_total workqueue_depth
+  workqueue_longest_running_processor_seconds workqueue_queue_duration_seconds workqueue_retries_total
+  workqueue_unfinished_work_seconds workqueue_work_duration_seconds
+`
+  .trim()
+  .split(/\s+/);
+
+/** What dashboards rely on: the type, the names of labels, the buckets. */
+function shapeOf(family: PrometheusFamily | undefined): string {
+  const samples = family?.samples ?? [];
+  const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
+  const buckets = new Set(samples.flatMap((sample) => sample.labels['le'] ?? []));
+  return `${family?.type ?? 'absent'} ${[...labels].toSorted().join(',')} ${[...buckets].map(Number).join(',')}`;
+}
+
+async function createNode(): Promise<void> {
+  await cluster().request({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: 'silent' } } });
+}
+
 describe('its endpoints', () => {
   const stranger = { user: 'stranger' };
   const scraper = { user: 'scraper' };
@@ -146,13 +182,38 @@ describe('its endpoints', () => {
       const running = families.get('running_managed_controllers')?.samples ?? [];
       expect(running.find(({ labels }) => labels['name'] === 'deployment-controller')?.value).toBe(1);
       expect(families.get('leader_election_master_status')?.samples[0]?.value).toBe(1);
-      expect(families.has('workqueue_depth')).toBe(true);
-      expect(families.has('rest_client_requests_total')).toBe(true);
+      expect(metricNames.filter((name) => !families.has(name))).toEqual([]);
+      const transports = families.get('rest_client_transport_create_calls_total')?.samples ?? [];
+      expect(transports.map(({ labels, value }) => [labels['result'], value > 0])).toEqual([
+        ['hit', true],
+        ['miss', true],
+      ]);
       expect((await manager.get('/configz', scraper)).status).toBe(403);
     });
   });
 
-  test('tell the configuration and flags in force, and change the verbosity', async () => {
+  test('serve metrics of the same types, labels and buckets as the Go binary', async () => {
+    const flags = ['--leader-elect=false', '--use-service-account-credentials=true'];
+    const go = await startGoControllerManager(cluster(), flags);
+    const read = async (url: string): Promise<ReadonlyMap<string, PrometheusFamily>> =>
+      parsePrometheusText(String((await cluster().request({ path: `${url}/metrics` })).body));
+    const hasAll = (families: ReadonlyMap<string, PrometheusFamily>): boolean =>
+      ['node_collector_zone_size', 'workqueue_depth'].every((name) => families.has(name));
+    await createNode();
+    await expect.poll(async () => hasAll(await read(go.url))).toBe(true);
+    const theirs = await read(go.url);
+    await go.process.stop();
+    await using manager = await startManager(cluster(), [...flags, `--root-ca-file=${cluster().files.ca}`]);
+    await expect.poll(async () => hasAll(await read(manager.baseUrl))).toBe(true);
+    const ours = await read(manager.baseUrl);
+    const compared = metricNames.filter((name) => theirs.has(name));
+    expect(compared.map((name) => `${name} ${shapeOf(ours.get(name))}`)).toEqual(
+      compared.map((name) => `${name} ${shapeOf(theirs.get(name))}`),
+    );
+    expect(compared.length).toBeGreaterThan(40);
+  });
+
+  test('tell the configuration, flags and graph in force, and change the verbosity', async () => {
     const file = join(cluster().directory, 'manager.yaml');
     writeFileSync(file, 'Generic:\n  MinResyncPeriod: 1h\n  LeaderElection: { leaseDuration: 20s }\n');
     await using manager = await startManager(cluster(), [`--config=${file}`, '--leader-elect-lease-duration=30s']);
@@ -165,6 +226,8 @@ describe('its endpoints', () => {
     const path = `${manager.baseUrl}/debug/flags/v`;
     const answer = await cluster().request({ path, method: 'PUT', body: 5 });
     expect(answer).toEqual({ status: 200, body: 'successfully set klog.logging.verbosity to 5\n' });
+    const graph = await manager.get('/debug/controllers/garbage-collector-controller/graph');
+    expect(graph).toMatchObject({ status: 200, body: expect.stringMatching(/^strict digraph full \{\n[^]*\}\n$/) });
     expect((await manager.get('/flagz')).body).toMatch(/min-resync-period[=: ]+1h0m0s/);
     expect(await manager.stop()).toBe(exitCodes.ok);
   });
