@@ -11,7 +11,6 @@ import {
   type ObjectKey,
   type Pod,
   type ReplicaSet,
-  type Selector,
 } from '../../pkg/api/index.ts';
 import {
   applyClaims,
@@ -26,7 +25,8 @@ import {
   PendingWrites,
   planClaims,
   runWorkers,
-  TerminalError,
+  selectorOrNone,
+  usableSelector,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
@@ -64,7 +64,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
   const whoMayAdopt = (set: Cached<ReplicaSet>): Iterable<ObjectKey> =>
     deploymentsBySelector
       .candidates(deployments.store, set)
-      .filter((deployment) => selectorOf(deployment)(set.metadata.labels))
+      .filter((deployment) => selectorOrNone(() => compileSelector(deployment.spec.selector))(set.metadata.labels))
       .map(keyOf);
   const setHandlers = replicaSets.addHandler(enqueueOwnerOrAdopters<ReplicaSet>(queue, Deployments, whoMayAdopt));
   const podHandlers = pods.addHandler({ deleted: enqueueRecreated });
@@ -113,7 +113,8 @@ export function createDeploymentController(context: ControllerContext, workers: 
       ...replicaSets.store.byIndex(byController, uid),
       ...orphansWith<ReplicaSet>(replicaSets.store, namespace, deployment.spec.selector.matchLabels ?? {}),
     ];
-    const claims = planClaims<ReplicaSet>(deployment, checkedSelectorOf(deployment), candidates);
+    const isSelected = usableSelector(Deployments, deployment, () => compileSelector(deployment.spec.selector));
+    const claims = planClaims<ReplicaSet>(deployment, isSelected, candidates);
     const onWritten = ({ metadata }: KubeObject): void =>
       pendingSets.wrote(keyOf(deployment), metadata.resourceVersion);
     const options = { client, ownerKind: Deployments, owner: deployment, kind: ReplicaSets, onWritten };
@@ -123,20 +124,4 @@ export function createDeploymentController(context: ControllerContext, workers: 
   const caches = [deployments, replicaSets, pods, setHandlers, podHandlers];
   const work = { name, context, queue, reconcile, caches, workers };
   return { name, run: (signal) => runWorkers(work, signal) };
-}
-
-function checkedSelectorOf(deployment: Cached<Deployment>): Selector {
-  try {
-    return compileSelector(deployment.spec.selector);
-  } catch (error) {
-    throw new TerminalError(`Deployment ${keyOf(deployment)} has an unusable selector`, { cause: error });
-  }
-}
-
-function selectorOf(deployment: Cached<Deployment>): Selector {
-  try {
-    return compileSelector(deployment.spec.selector);
-  } catch {
-    return () => false; // its own reconcile reports the selector
-  }
 }

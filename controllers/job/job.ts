@@ -8,19 +8,20 @@ import {
   type KubeObject,
   type ObjectKey,
   type Pod,
-  type Selector,
 } from '../../pkg/api/index.ts';
 import {
   applyClaims,
   byController,
   defineSelectorIndex,
   enqueueOwnerOrAdopters,
-  orphansIn,
+  orphansByLabel,
+  orphansWith,
   PendingWrites,
   planClaims,
   runAll,
   runWorkers,
-  TerminalError,
+  selectorOrNone,
+  usableSelector,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
@@ -66,9 +67,10 @@ export function createJobController(context: ControllerContext, workers: number)
   const whoMayAdopt = (pod: Cached<Pod>): Iterable<ObjectKey> =>
     jobsBySelector
       .candidates(jobs.store, pod)
-      .filter((job) => selectorOf(job)(pod.metadata.labels))
+      .filter((job) => selectorOrNone(() => compileSelector(job.spec.selector))(pod.metadata.labels))
       .map(keyOf);
   pods.addIndex(byController);
+  pods.addIndex(orphansByLabel);
   jobs.addIndex(jobsBySelector.index);
   const handlers = [
     jobs.addHandler(jobHandler()),
@@ -146,11 +148,13 @@ export function createJobController(context: ControllerContext, workers: number)
 
   /** The Job's pods; undefined if some had to be adopted or let go first. */
   async function claimPods(job: Cached<Job>, signal: AbortSignal): Promise<readonly Cached<Pod>[] | undefined> {
+    const { uid, namespace } = job.metadata;
     const candidates: readonly Cached<Pod>[] = [
-      ...pods.store.byIndex(byController, job.metadata.uid),
-      ...pods.store.byIndex(byController, orphansIn(job.metadata.namespace)),
+      ...pods.store.byIndex(byController, uid),
+      ...orphansWith<Pod>(pods.store, namespace, job.spec.selector?.matchLabels ?? {}),
     ];
-    const claims = planClaims<Pod>(job, checkedSelectorOf(job), candidates);
+    const isSelected = usableSelector(Jobs, job, () => compileSelector(job.spec.selector));
+    const claims = planClaims<Pod>(job, isSelected, candidates);
     if (claims.adopt.length === 0 && claims.release.length === 0) return claims.claimed;
     const onWritten = ({ metadata }: KubeObject): void => deps.pendingPods.wrote(keyOf(job), metadata.resourceVersion);
     const options = { client, ownerKind: Jobs, owner: job, kind: Pods, finalizer: trackingFinalizer, onWritten };
@@ -164,20 +168,4 @@ export function createJobController(context: ControllerContext, workers: number)
   const runOrphans = (signal: AbortSignal): Promise<void> =>
     runWorkers({ ...work, queue: orphans.queue, reconcile: orphans.reconcile }, signal);
   return { name, run: (signal) => runAll([runJobs, runOrphans], signal) };
-}
-
-function checkedSelectorOf(job: Cached<Job>): Selector {
-  try {
-    return compileSelector(job.spec.selector);
-  } catch (error) {
-    throw new TerminalError(`Job ${keyOf(job)} has an unusable selector`, { cause: error });
-  }
-}
-
-function selectorOf(job: Cached<Job>): Selector {
-  try {
-    return compileSelector(job.spec.selector);
-  } catch {
-    return () => false; // its own reconcile reports the selector
-  }
 }

@@ -6,7 +6,6 @@ import {
   type KubeObject,
   type ObjectKey,
   type Pod,
-  type Selector,
 } from '../../pkg/api/index.ts';
 import {
   applyClaims,
@@ -21,7 +20,8 @@ import {
   PendingWrites,
   planClaims,
   runWorkers,
-  TerminalError,
+  selectorOrNone,
+  usableSelector,
   type Controller,
   type ControllerContext,
   type PodControl,
@@ -69,7 +69,7 @@ export function createReplicaController<T extends Replicated>(
   const ownersOfOrphan = (pod: Cached<Pod>): Iterable<ObjectKey> =>
     ownersBySelector
       .candidates(owners.store, pod)
-      .filter((owner) => selects(replicaKind, owner, pod))
+      .filter((owner) => selectorOrNone(() => replicaKind.selectorOf(owner))(pod.metadata.labels))
       .map(keyOf);
   const podHandlers = pods.addHandler(enqueueOwnerOrAdopters<Pod>(queue, kind, ownersOfOrphan));
 
@@ -90,7 +90,7 @@ export function createReplicaController<T extends Replicated>(
     const own: readonly Cached<Pod>[] = podsOf(pods.store, owner);
     const tooSoonMs = reconcilePace.waitMs(key, reconcileIntervalMs(own.length));
     if (tooSoonMs > 0) return { requeueAfterMs: tooSoonMs };
-    const isSelected = selectorOf(replicaKind, owner);
+    const isSelected = usableSelector(kind, owner, () => replicaKind.selectorOf(owner));
     const terminating = countsTerminating
       ? own.filter((pod) => isPodTerminating(pod) && isSelected(pod.metadata.labels)).length
       : undefined;
@@ -165,20 +165,4 @@ export function createReplicaController<T extends Replicated>(
 
 function podsOf(store: Store<Pod>, owner: Cached<KubeObject>): readonly Cached<Pod>[] {
   return store.byIndex(byController, owner.metadata.uid);
-}
-
-function selectorOf<T extends Replicated>(replicaKind: ReplicaKind<T>, owner: Cached<T>): Selector {
-  try {
-    return replicaKind.selectorOf(owner);
-  } catch (error) {
-    throw new TerminalError(`${replicaKind.kind.kind} ${keyOf(owner)} has an unusable selector`, { cause: error });
-  }
-}
-
-function selects<T extends Replicated>(replicaKind: ReplicaKind<T>, owner: Cached<T>, pod: Cached<Pod>): boolean {
-  try {
-    return replicaKind.selectorOf(owner)(pod.metadata.labels);
-  } catch {
-    return false; // its own reconcile reports the selector
-  }
 }

@@ -6,6 +6,7 @@ export * from './gates.ts';
 export * from './handlers.ts';
 export * from './indexes.ts';
 export * from './orphans.ts';
+export * from './owner-selector.ts';
 export * from './ownership.ts';
 export * from './pending-writes.ts';
 export * from './pod-conditions.ts';
