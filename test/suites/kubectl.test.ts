@@ -40,7 +40,8 @@ beforeAll(async () => {
     sandbox: terminal(program, sandbox.sandbox.kubeconfigFile),
     cluster: terminal(program, cluster().kubeconfig()),
   };
-  const [onSandbox, onCluster] = await Promise.all([play(terminals.sandbox), play(terminals.cluster)]);
+  const plays = Promise.all([play(terminals.sandbox), play(terminals.cluster)]);
+  const [onSandbox, onCluster] = await Promise.race([plays, sandbox.failed]);
   screens = { sandbox: onSandbox, cluster: onCluster };
   watched = { sandbox: await watch(terminals.sandbox), cluster: await watch(terminals.cluster) };
 });
