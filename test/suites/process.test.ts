@@ -97,7 +97,7 @@ describe('a controller manager', () => {
   });
 
   test('exits at once on a second signal', async () => {
-    await using manager = await startManager(cluster());
+    await using manager = await startManager(cluster(), shortTerms); // it leaves its lease behind
     cluster().apiServer.pause(); // the lease cannot be released, which the first signal would wait for
     try {
       manager.signal('SIGTERM');
