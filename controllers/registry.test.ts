@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { defineController, type ControllerDescriptor } from '../pkg/controller/index.ts';
 import { controllers, DuplicateControllerError, register } from './registry.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { credentialFiles, issueClientCertificate, readAuthority } from './credentials.ts';
 import type { CredentialFiles, Identity } from './credentials.ts';
 

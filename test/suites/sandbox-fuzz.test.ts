@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Sandbox, startSandbox } from '../../pkg/sandbox/index.ts';
 import { RecordingLogger } from '../support/loggers.ts';
 import { seededRandom } from '../support/random.ts';

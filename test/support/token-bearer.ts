@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { ClientBuilder, isUnauthorized, loadKubeconfig } from '../../pkg/client/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
