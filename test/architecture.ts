@@ -46,7 +46,8 @@ const packageHomes: ReadonlyMap<string, Readonly<Record<string, 'type' | 'value'
   ['commander', { 'cmd/*': 'value', 'cmd/sandbox': 'value' }],
   ['undici', { 'pkg/client': 'value' }],
   ['rfc6902', { 'pkg/sandbox': 'value' }],
-  ['yaml', { 'pkg/client': 'value', 'pkg/sandbox': 'value', 'cmd/*': 'value' }],
+  ['js-yaml', { 'pkg/client': 'value', 'cmd/*': 'value' }],
+  ['yaml', { 'pkg/sandbox': 'value' }],
 ]);
 const everywhere = new Set(['zod']);
 const grouped = new Set(['pkg', 'cmd', 'controllers']);
