@@ -14,7 +14,7 @@ import { RandomWriters } from '../support/random-writers.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 
 /** How many changes the randomised tests make in all; a long run takes a larger number from the environment. */
-const totalChanges = Number(process.env['INFORMER_CHANGES'] ?? 5_000);
+const totalChanges = Number(process.env['INFORMER_CHANGES'] ?? 2_500);
 /** Ends a run that hangs, and no other: a busy machine makes some hundred changes a second. */
 const longEnough = 120_000 + totalChanges * 20;
 /** A paused server is to be noticed within a test's time. */
