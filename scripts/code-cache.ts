@@ -30,11 +30,12 @@ setFlagsFromString('--semi-space-growth-factor=1');`;
 export const launcherSource = sourceOf('');
 /** Writes `program.cache` at the end. */
 const rehearsalSource = sourceOf(`
+import { writeFileSync } from 'node:fs';
 process.on('exit', () => writeFileSync(cacheFile, script.createCachedData()));`);
 
 function sourceOf(afterLoading: string): string {
   return `#!/usr/local/bin/node
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   CoreEvents,
   Deployments,
@@ -10,20 +10,16 @@ import {
   type ReplicaSet,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
-import { ClientBuilder, loadKubeconfig } from '../../pkg/client/index.ts';
-import { type HollowNodes, startHollowNodes } from '../../pkg/hollow/index.ts';
-import { systemClock } from '../../pkg/time/index.ts';
+
 import { compareStates, type State } from '../support/compare-state.ts';
 import { runDeploymentScenarios } from '../support/deployment-scenarios.ts';
-import { silentLogger } from '../support/loggers.ts';
 import { runWith, type Scenario } from '../support/side-by-side.ts';
 import { conditionsOf, WorkloadUser } from '../support/workload-user.ts';
 import { useCluster } from './use-cluster.ts';
+import { useNodes } from './use-nodes.ts';
 
 const cluster = useCluster();
-const stop = new AbortController();
-let clients: ClientBuilder;
-let hollow: HollowNodes;
+const nodes = useNodes(cluster, { nodes: 3, podStopDelayMs: 0 });
 let ours: State;
 let go: State;
 
@@ -35,18 +31,8 @@ const scenario: Scenario = {
 };
 
 beforeAll(async () => {
-  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
-  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'deployment-suite' });
-  const nodes = { clock: systemClock, logger: silentLogger, nodes: 3, podStopDelayMs: 0 };
-  hollow = await startHollowNodes({ ...nodes, client: clients.clientFor('hollow-nodes') }, stop.signal);
-  ours = await runWith('ours', cluster(), scenario, stop.signal);
-  go = await runWith('go', cluster(), scenario, stop.signal);
-});
-
-afterAll(async () => {
-  stop.abort();
-  await hollow?.stopped;
-  clients?.close();
+  ours = await runWith('ours', cluster(), scenario, nodes().signal);
+  go = await runWith('go', cluster(), scenario, nodes().signal);
 });
 
 test('ends in the same state with both controller managers', () => {

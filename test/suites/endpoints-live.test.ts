@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import {
   Deployments,
   EndpointsKind,
@@ -10,36 +10,21 @@ import {
   type EndpointSlice,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import { ClientBuilder, loadKubeconfig, type Client } from '../../pkg/client/index.ts';
-import { podSettingNames, startHollowNodes, type HollowNodes } from '../../pkg/hollow/index.ts';
-import { systemClock } from '../../pkg/time/index.ts';
+import type { Client } from '../../pkg/client/index.ts';
+import { podSettingNames } from '../../pkg/hollow/index.ts';
 import { EndpointsUser } from '../support/endpoints-user.ts';
 import { eventually, watchUntil } from '../support/eventually.ts';
 import { followObjects } from '../support/follow-objects.ts';
-import { silentLogger } from '../support/loggers.ts';
 import { startManager, type Manager } from '../support/manager.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
+import { useNodes } from './use-nodes.ts';
 
 const cluster = useCluster();
-const stop = new AbortController();
-let clients: ClientBuilder;
+const nodes = useNodes(cluster, { nodes: 3 });
 let client: Client;
-let hollow: HollowNodes;
 
-beforeAll(async () => {
-  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
-  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'endpoints-live-suite' });
-  client = clients.clientFor('user');
-  hollow = await startHollowNodes(
-    { client: clients.clientFor('hollow-nodes'), clock: systemClock, logger: silentLogger, nodes: 3 },
-    stop.signal,
-  );
-});
-
-afterAll(async () => {
-  stop.abort();
-  await hollow?.stopped;
-  clients?.close();
+beforeAll(() => {
+  ({ client } = nodes());
 });
 
 function start(controllers: readonly string[], ...flags: readonly string[]): Promise<Manager> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import {
   ConfigMaps,
@@ -21,23 +21,19 @@ import {
   type Kind,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
-import { ClientBuilder, isAlreadyExists, isNotFound, loadKubeconfig, type Client } from '../../pkg/client/index.ts';
+import { isAlreadyExists, isNotFound, type Client } from '../../pkg/client/index.ts';
 import { runBounded } from '../../pkg/controller/index.ts';
-import { startHollowNodes, type HollowNodes } from '../../pkg/hollow/index.ts';
-import { systemClock } from '../../pkg/time/index.ts';
 import { isSandbox, startGoControllerManager } from '../cluster/index.ts';
 import { registerBrokenApi, startAggregatedApi } from '../support/aggregated-api.ts';
 import { eventually } from '../support/eventually.ts';
-import { silentLogger } from '../support/loggers.ts';
 import { startManager } from '../support/manager.ts';
 import type { ManagerName } from '../support/side-by-side.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
+import { useNodes } from './use-nodes.ts';
 
 const cluster = useCluster();
-const stop = new AbortController();
-let clients: ClientBuilder;
+const nodes = useNodes(cluster, { nodes: 2 });
 let client: Client;
-let hollow: HollowNodes;
 
 const Widgets = defineKind<UntypedObject>({
   group: 'test.example',
@@ -48,20 +44,8 @@ const Widgets = defineKind<UntypedObject>({
 });
 
 beforeAll(async () => {
-  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
-  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'namespace-suite' });
-  client = clients.clientFor('namespace-suite');
-  hollow = await startHollowNodes(
-    { client: clients.clientFor('hollow-nodes'), clock: systemClock, logger: silentLogger, nodes: 2 },
-    stop.signal,
-  );
-  await defineWidgets(stop.signal);
-});
-
-afterAll(async () => {
-  stop.abort();
-  await hollow?.stopped;
-  clients?.close();
+  ({ client } = nodes());
+  await defineWidgets(nodes().signal);
 });
 
 async function defineWidgets(signal: AbortSignal): Promise<void> {

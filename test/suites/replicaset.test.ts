@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   CoreEvents,
   Pods,
@@ -10,23 +10,20 @@ import {
   type ReplicaSet,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
-import { type Client, ClientBuilder, loadKubeconfig } from '../../pkg/client/index.ts';
-import { type HollowNodes, podSettingNames, startHollowNodes } from '../../pkg/hollow/index.ts';
-import { systemClock } from '../../pkg/time/index.ts';
+import type { Client } from '../../pkg/client/index.ts';
+import { podSettingNames } from '../../pkg/hollow/index.ts';
 import { compareStates, type State } from '../support/compare-state.ts';
 import { eventually } from '../support/eventually.ts';
-import { silentLogger } from '../support/loggers.ts';
 import { startManager } from '../support/manager.ts';
 import { runReplicaSetScenarios } from '../support/replicaset-scenarios.ts';
 import { runWith, type Scenario } from '../support/side-by-side.ts';
 import { WorkloadUser } from '../support/workload-user.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
+import { useNodes } from './use-nodes.ts';
 
 const cluster = useCluster();
-const stop = new AbortController();
-let clients: ClientBuilder;
+const nodes = useNodes(cluster, { nodes: 3, podStopDelayMs: 0 });
 let client: Client;
-let hollow: HollowNodes;
 let ours: State;
 let go: State;
 
@@ -38,19 +35,9 @@ const scenario: Scenario = {
 };
 
 beforeAll(async () => {
-  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
-  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'replicaset-suite' });
-  client = clients.clientFor('test');
-  const nodes = { clock: systemClock, logger: silentLogger, nodes: 3, podStopDelayMs: 0 };
-  hollow = await startHollowNodes({ ...nodes, client: clients.clientFor('hollow-nodes') }, stop.signal);
-  ours = await runWith('ours', cluster(), scenario, stop.signal);
-  go = await runWith('go', cluster(), scenario, stop.signal);
-});
-
-afterAll(async () => {
-  stop.abort();
-  await hollow?.stopped;
-  clients?.close();
+  ({ client } = nodes());
+  ours = await runWith('ours', cluster(), scenario, nodes().signal);
+  go = await runWith('go', cluster(), scenario, nodes().signal);
 });
 
 function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   CoreEvents,
   type Deployment,
@@ -8,36 +8,23 @@ import {
   type ReplicaSet,
   ReplicaSets,
 } from '../../pkg/api/index.ts';
-import { type Client, ClientBuilder, loadKubeconfig } from '../../pkg/client/index.ts';
-import { type HollowNodes, podSettingNames, startHollowNodes } from '../../pkg/hollow/index.ts';
-import { systemClock } from '../../pkg/time/index.ts';
+import type { Client } from '../../pkg/client/index.ts';
+import { podSettingNames } from '../../pkg/hollow/index.ts';
 import { kubectl, startGoControllerManager } from '../cluster/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { followObjects } from '../support/follow-objects.ts';
-import { silentLogger } from '../support/loggers.ts';
 import { type Manager, startManager } from '../support/manager.ts';
 import { parsePrometheusText, sampleValue } from '../support/prometheus-text.ts';
 import { conditionsOf, WorkloadUser } from '../support/workload-user.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
+import { useNodes } from './use-nodes.ts';
 
 const cluster = useCluster();
-const stop = new AbortController();
-let clients: ClientBuilder;
+const nodes = useNodes(cluster, { nodes: 3, podStopDelayMs: 0 });
 let client: Client;
-let hollow: HollowNodes;
 
-beforeAll(async () => {
-  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
-  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'rollout-suite' });
-  client = clients.clientFor('test');
-  const nodes = { clock: systemClock, logger: silentLogger, nodes: 3, podStopDelayMs: 0 };
-  hollow = await startHollowNodes({ ...nodes, client: clients.clientFor('hollow-nodes') }, stop.signal);
-});
-
-afterAll(async () => {
-  stop.abort();
-  await hollow?.stopped;
-  clients?.close();
+beforeAll(() => {
+  ({ client } = nodes());
 });
 
 const flags = [

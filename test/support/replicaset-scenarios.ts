@@ -163,10 +163,12 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
   },
 
   async 'controller-adopts'(user, name) {
-    await user.pod(`${name}-orphan`, { app: name });
+    const released = `${name}-orphan`;
+    await user.pod(released, { app: name });
+    // Pods and controllers come by two watches. Who hears of the controller first makes a pod too many, and deletes one.
+    await user.until(Pods, released, ({ status }) => status?.phase === 'Running');
     await user.replicationController(name, { replicas: 2 });
     await user.untilAvailable(ReplicationControllers, name, 2);
-    const released = `${name}-orphan`;
     await user.patch(Pods, released, { metadata: { labels: { app: `${name}-no-more` } } });
     await eventually(async () => (await user.pods(name)).length === 2, user.signal);
     await user.until(Pods, released, ({ metadata }) => metadata.ownerReferences === undefined);

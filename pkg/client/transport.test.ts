@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { createSelfSigned } from '../certificates/index.ts';
+import { systemClock } from '../time/index.ts';
+import { Transport, type HttpStream } from './transport.ts';
+
+const day = 86_400_000;
+const { certificate, privateKey } = createSelfSigned({
+  commonName: 'loopback',
+  hosts: ['127.0.0.1'],
+  usages: ['server'],
+  validity: { fromMs: Date.now() - day, untilMs: Date.now() + day },
+});
+const tls = { ca: certificate };
+const stop = new AbortController();
+const sockets = new Set<Socket>();
+let server: Server;
+
+/** Answers each request with a beginning and never an end, as a watch does. */
+async function startServer(): Promise<Transport> {
+  server = createServer({ cert: certificate, key: privateKey }, (_request, response) =>
+    response.writeHead(200).flushHeaders(),
+  );
+  server.on('connection', (socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return new Transport({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }, systemClock);
+}
+
+function openAll(transport: Transport, count: number): Promise<PromiseSettledResult<HttpStream>[]> {
+  const request = { method: 'GET', path: '/', headers: [], tls, timeoutMs: 60_000 };
+  return Promise.allSettled(Array.from({ length: count }, () => transport.open(request, stop.signal)));
+}
+
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+describe('many streams that are opened at once', () => {
+  test('all begin, and most show a ticket instead of checking certificates again', async () => {
+    const transport = await startServer();
+    const resumed: boolean[] = [];
+    server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
+    const opened = await openAll(transport, 32);
+    expect(opened.map(({ status }) => status)).toEqual(Array.from({ length: 32 }, () => 'fulfilled'));
+    expect(resumed).toHaveLength(32);
+    expect(resumed.filter(Boolean).length).toBeGreaterThan(16);
+  });
+
+  test('do not wait for those whose handshake fails', async () => {
+    const transport = await startServer();
+    let refused = 0;
+    server.on('connection', (socket) => {
+      if (refused < 4) socket.destroy();
+      refused += 1;
+    });
+    const opened = await openAll(transport, 12);
+    expect(opened.filter(({ status }) => status === 'rejected')).toHaveLength(4);
+    expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
+  });
+});
