@@ -4,15 +4,16 @@ COPY package.json package-lock.json .npmrc ./
 COPY scripts/setup.mjs scripts/
 RUN npm run setup
 COPY . .
-RUN npm run build
-# Node, the bundle with its compiled code, the shared libraries they need, and nothing else: no shell, no package
-# manager.
-RUN mkdir -p /usr/local/lib/kube-controller-manager /rootfs/tmp && chmod 1777 /rootfs/tmp \
- && cp dist/kube-controller-manager.mjs dist/program.* /usr/local/lib/kube-controller-manager/ \
- && ln -s /usr/local/lib/kube-controller-manager/kube-controller-manager.mjs /usr/local/bin/kube-controller-manager \
+# Node, the program, the shared libraries they need, and nothing else: no shell, no package manager.
+RUN install -D node_modules/node/bin/node /rootfs/usr/local/bin/node \
+ && cp -f node_modules/node/bin/node /usr/local/bin/node \
+ && /usr/local/bin/node scripts/build.ts --out /usr/local/lib/kube-controller-manager \
+ && rm /usr/local/lib/kube-controller-manager/program.cjs \
+ && ln -s /usr/local/lib/kube-controller-manager/kube-controller-manager /usr/local/bin/kube-controller-manager \
  && kube-controller-manager --version \
+ && mkdir -p /rootfs/tmp && chmod 1777 /rootfs/tmp \
  && ldd /usr/local/bin/node | grep -o '/[^ ]*' | xargs -I{} cp --parents -L {} /rootfs \
- && cp --parents -r /usr/local/bin/node /usr/local/lib/kube-controller-manager /rootfs \
+ && cp --parents -r /usr/local/lib/kube-controller-manager /rootfs \
  && cp --parents -P /usr/local/bin/kube-controller-manager /rootfs
 
 FROM scratch

@@ -58,20 +58,27 @@ const leftOut: Plugin = {
   },
 };
 
-/** Parts of Node that most runs never touch. Each takes several milliseconds and a megabyte or two to load. */
-const seldomUsed = /^(node:)?(child_process|inspector\/promises|vm|worker_threads|zlib)$/;
+/**
+ * Parts of Node that most runs never touch, each of several milliseconds and a megabyte or two; and those that cannot be
+ * kept in a snapshot.
+ */
+const loadedLater =
+  /^(node:)?(child_process|http|http2|https|inspector\/promises|perf_hooks|tls|vm|worker_threads|zlib)$/;
 
 const onDemand: Plugin = {
   name: 'on-demand',
   setup({ onResolve, onLoad }) {
     const requireHere = createRequire(import.meta.url);
-    onResolve({ filter: seldomUsed }, ({ path, namespace }) =>
+    onResolve({ filter: loadedLater }, ({ path, namespace }) =>
       namespace === 'on-demand' ? undefined : { path, namespace: 'on-demand' },
     );
     onLoad({ filter: /.*/, namespace: 'on-demand' }, ({ path }) => {
       const names = Object.keys(requireHere(path) as object);
-      const getters = names.map((name) => `get ${name}() { return require('${path}').${name}; }`);
-      return { contents: `module.exports = { ${getters.join(', ')} };` };
+      const getters = names.map((name) => `get ${name}() { return load().${name}; }`);
+      return {
+        contents: `let loaded; const load = () => (loaded ??= require('${path}'));
+          module.exports = { ${getters.join(', ')} };`,
+      };
     });
   },
 };

@@ -42,7 +42,7 @@ function stage(described: Parameters<typeof cronJob>[0] = {}): Stage {
     ...base,
     events,
     run: (use) =>
-      whileRunning(base, createCronJobController(context, { workers: 2, localTimeZone: 'UTC' }), async () => {
+      whileRunning(base, createCronJobController(context, { workers: 2, localTimeZone: () => 'UTC' }), async () => {
         await settle();
         await use();
       }),

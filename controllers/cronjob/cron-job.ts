@@ -23,7 +23,7 @@ const recheckPendingMs = 1000;
 export interface CronJobSettings {
   readonly workers: number;
   /** Schedules of CronJobs without a `timeZone` are read by the clocks of this zone. */
-  readonly localTimeZone: string;
+  readonly localTimeZone: () => string;
 }
 
 export function createCronJobController(
@@ -35,7 +35,13 @@ export function createCronJobController(
   const cronJobs = context.informers.informerFor(CronJobs);
   const jobs = context.informers.informerFor(Jobs);
   const zones = new TimeZones();
-  const clocks: Clocks = { zones, local: zones.find(localTimeZone) ?? new TimeZone('UTC') };
+  const clocks: Clocks = {
+    zones,
+    // Not before there is a CronJob: the runtime takes longer to load its time zones than to start the controller.
+    get local() {
+      return zones.find(localTimeZone()) ?? new TimeZone('UTC');
+    },
+  };
   const control: JobControl = {
     client: context.clientFor(name),
     recorder,

@@ -12,6 +12,6 @@ export const cronJob = defineController({
   create: (context, options) =>
     createCronJobController(context, {
       workers: options['concurrent-cron-job-syncs'],
-      localTimeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      localTimeZone: () => new Intl.DateTimeFormat().resolvedOptions().timeZone,
     }),
 });

@@ -7,7 +7,8 @@ import type { Connection } from './kubeconfig.ts';
 import type { RequestObserver } from './observer.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { RestClient } from './rest.ts';
-import { Transport, type TlsIdentity } from './transport.ts';
+import type { TlsIdentity } from './tls-options.ts';
+import { Transport } from './transport.ts';
 
 /** The API server gives up on a request after 60 s and says so: its word should come before our own end. */
 const defaultTimeoutMs = 70_000;
@@ -115,7 +116,7 @@ function serviceAccountCredentials(issuer: Client, account: Account, clock: Cloc
     // Where the clocks of server and machine disagree by more than a token's life, go by what was asked for.
     const expiresAfterMs = lifeMs > 0 ? lifeMs : tokenSeconds * 1000;
     return {
-      identity: { tls: account.tls(), headers: ['Authorization', `Bearer ${status.token}`] },
+      identity: { tls: account.tls(), headers: ['authorization', `Bearer ${status.token}`] },
       renewAfterMs: expiresAfterMs * renewAtShare,
       expiresAfterMs,
     };

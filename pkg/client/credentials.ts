@@ -1,5 +1,6 @@
 import type { Clock } from '../time/index.ts';
-import { abortReason, type TlsIdentity } from './transport.ts';
+import { abortReason } from './exchange.ts';
+import type { TlsIdentity } from './tls-options.ts';
 
 /** After a renewal has failed, what is held stays in use for this long before the next one is tried. */
 const retryRenewalMs = 10_000;

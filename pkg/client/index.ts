@@ -10,5 +10,6 @@ export { createDiscovery } from './server-discovery.ts';
 export { RestClient } from './rest.ts';
 export type { RestClientOptions } from './rest.ts';
 export { Transport } from './transport.ts';
-export type { ServerAddress, TlsIdentity } from './transport.ts';
+export type { TlsIdentity } from './tls-options.ts';
+export type { ServerAddress } from './transport.ts';
 export * from './user-agent.ts';

@@ -136,21 +136,21 @@ describe('loadKubeconfig names what is wrong', () => {
 
 describe('loadKubeconfig gives', () => {
   const rows: readonly { name: string; user: object; headers: readonly string[] }[] = [
-    { name: 'a token', user: { token: 't' }, headers: ['Authorization', 'Bearer t'] },
-    { name: 'a name and password', user: { username: 'a', password: 'b' }, headers: ['Authorization', 'Basic YTpi'] },
+    { name: 'a token', user: { token: 't' }, headers: ['authorization', 'Bearer t'] },
+    { name: 'a name and password', user: { username: 'a', password: 'b' }, headers: ['authorization', 'Basic YTpi'] },
     {
       name: 'another user to act as',
       user: { token: 't', as: 'jane', 'as-groups': ['x', 'y'], 'as-uid': '7' },
       headers: [
-        'Impersonate-User',
+        'impersonate-user',
         'jane',
-        'Authorization',
+        'authorization',
         'Bearer t',
-        'Impersonate-Group',
+        'impersonate-group',
         'x',
-        'Impersonate-Group',
+        'impersonate-group',
         'y',
-        'Impersonate-Uid',
+        'impersonate-uid',
         '7',
       ],
     },
@@ -166,7 +166,7 @@ case "$KUBERNETES_EXEC_INFO" in *'"server":"https://127.0.0.1:6443"'*) token=tol
 echo '{"status":{"token":"'$token'"}}'`;
     chmodSync(write('plugin.sh', script), 0o755);
     const exec = { command: './plugin.sh', apiVersion: 'client.authentication.k8s.io/v1', provideClusterInfo: true };
-    expect(await headersOf(await load(kubeconfig({ user: { exec } })))).toEqual(['Authorization', 'Bearer told']);
+    expect(await headersOf(await load(kubeconfig({ user: { exec } })))).toEqual(['authorization', 'Bearer told']);
   });
 
   test('a new answer of a plugin once the server has rejected the last', async () => {
@@ -175,9 +175,9 @@ echo '{"status":{"token":"'$token'"}}'`;
     chmodSync(write('counting.sh', script), 0o755);
     const { credentials } = await load(kubeconfig({ user: { exec: { command: './counting.sh' } } }));
     const identity = await credentials.current(never);
-    expect(identity.headers).toEqual(['Authorization', 'Bearer 1']);
+    expect(identity.headers).toEqual(['authorization', 'Bearer 1']);
     credentials.rejected(identity);
-    expect((await credentials.current(never)).headers).toEqual(['Authorization', 'Bearer 2']);
+    expect((await credentials.current(never)).headers).toEqual(['authorization', 'Bearer 2']);
   });
 
   test('word of each certificate that a plugin prints', async () => {
@@ -226,7 +226,7 @@ echo '{"status":{"token":"'$token'"}}'`;
     await credentials.current(never);
     rmSync(path);
     await clock.advance(60_000);
-    expect((await credentials.current(never)).headers).toEqual(['Authorization', 'Bearer first']);
+    expect((await credentials.current(never)).headers).toEqual(['authorization', 'Bearer first']);
   });
 
   test('the server name and the leave not to verify', async () => {

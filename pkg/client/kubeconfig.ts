@@ -9,7 +9,8 @@ import { RenewedCredentials, type Credentials, type Identity, type Renewal } fro
 import { ConfigError } from './errors.ts';
 import { httpUrl, readKubeconfigFile, readNamedFile, type CurrentContext } from './kubeconfig-file.ts';
 import type { PluginCertificate } from './observer.ts';
-import type { ServerAddress, TlsIdentity } from './transport.ts';
+import type { TlsIdentity } from './tls-options.ts';
+import type { ServerAddress } from './transport.ts';
 
 /** Token and certificate files are read again this often, as client-go does: whoever rotates them leaves an overlap. */
 const rereadMs = 60_000;
@@ -81,8 +82,8 @@ async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promis
   const url = server === undefined ? current.cluster.server : httpUrl('server', server);
   loadContext(config, current, url);
   const { tokenFile, exec, 'as-groups': groups = [], 'as-uid': uid } = current.user;
-  const headers = groups.flatMap((group) => ['Impersonate-Group', group]);
-  if (uid !== undefined) headers.push('Impersonate-Uid', uid);
+  const headers = groups.flatMap((group) => ['impersonate-group', group]);
+  if (uid !== undefined) headers.push('impersonate-uid', uid);
   return {
     address: { url, proxyUrl: current.cluster['proxy-url'], proxyEnv },
     usesPlugin: exec !== undefined,
@@ -178,7 +179,10 @@ async function readIdentity(config: KubeConfig, { place, tokenFile, headers = []
     insecureSkipVerify: options.rejectUnauthorized === false,
   };
   checkTls(place, tls);
-  return { tls, headers: [...Object.entries(all).flatMap(([name, value]) => [name, value.trim()]), ...headers] };
+  return {
+    tls,
+    headers: [...Object.entries(all).flatMap(([name, value]) => [name.toLowerCase(), value.trim()]), ...headers],
+  };
 }
 
 function pem(value: unknown): string | undefined {

@@ -6,7 +6,8 @@ import { cutManagedFields } from './managed-fields.ts';
 import type { RequestObserver } from './observer.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { retryDelay, type Repetition } from './retry.ts';
-import type { HttpAnswer, HttpStream, Transport } from './transport.ts';
+import type { HttpAnswer, HttpStream } from './exchange.ts';
+import type { Transport } from './transport.ts';
 
 /** One request as the verbs of the client put it. */
 export interface RequestSpec {
@@ -111,10 +112,10 @@ export class Requester {
   }
 
   #headers(spec: RequestSpec, identity: Identity): string[] {
-    const headers = ['User-Agent', this.#options.userAgent, 'Accept', spec.accept ?? 'application/json'];
+    const headers = ['user-agent', this.#options.userAgent, 'accept', spec.accept ?? 'application/json'];
     if (spec.body !== undefined) {
-      headers.push('Content-Type', spec.contentType ?? 'application/json');
-      headers.push('Content-Length', String(Buffer.byteLength(spec.body)));
+      headers.push('content-type', spec.contentType ?? 'application/json');
+      headers.push('content-length', String(Buffer.byteLength(spec.body)));
     }
     headers.push(...identity.headers);
     if (spec.headers !== undefined) headers.push(...spec.headers);

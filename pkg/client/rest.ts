@@ -206,7 +206,7 @@ export class RestClient implements Client {
       accept,
       contentType,
       body: body === undefined ? undefined : JSON.stringify(body),
-      headers: Object.entries(others).flat(),
+      headers: Object.entries(others).flatMap(([name, value]) => [name.toLowerCase(), value]),
     };
     return this.#requester.send(spec, signal);
   }

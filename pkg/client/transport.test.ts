@@ -6,7 +6,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { createSelfSigned } from '../certificates/index.ts';
 import { systemClock } from '../time/index.ts';
-import { Transport, type HttpStream } from './transport.ts';
+import type { HttpStream } from './exchange.ts';
+import { Transport } from './transport.ts';
 
 const day = 86_400_000;
 const { certificate, privateKey } = createSelfSigned({
@@ -20,7 +21,7 @@ const stop = new AbortController();
 const sockets = new Set<Socket>();
 let server: Server;
 
-/** Answers each request with a beginning and never an end, as a watch does. */
+/** Answers each request with a beginning and never an end, as a watch does. Speaks HTTP/1.1 alone. */
 async function startServer(): Promise<Transport> {
   server = createServer({ cert: certificate, key: privateKey }, (_request, response) =>
     response.writeHead(200).flushHeaders(),
@@ -41,23 +42,23 @@ afterEach(() => {
   server.close();
 });
 
-describe('many streams that are opened at once', () => {
+describe('many streams that are opened at once on HTTP/1.1', () => {
   test('all begin, and most show a ticket instead of checking certificates again', async () => {
     const transport = await startServer();
     const resumed: boolean[] = [];
     server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
     const opened = await openAll(transport, 32);
     expect(opened.map(({ status }) => status)).toEqual(Array.from({ length: 32 }, () => 'fulfilled'));
-    expect(resumed).toHaveLength(32);
+    expect(resumed.length).toBeGreaterThanOrEqual(32); // and one to see what the server speaks
     expect(resumed.filter(Boolean).length).toBeGreaterThan(16);
   });
 
   test('do not wait for those whose handshake fails', async () => {
     const transport = await startServer();
-    let refused = 0;
+    let connections = 0;
     server.on('connection', (socket) => {
-      if (refused < 4) socket.destroy();
-      refused += 1;
+      connections += 1; // the first finds out what the server speaks
+      if (connections > 1 && connections <= 5) socket.destroy();
     });
     const opened = await openAll(transport, 12);
     expect(opened.filter(({ status }) => status === 'rejected')).toHaveLength(4);

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../time/index.ts';
 import type { WatchEvent } from './client.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { cutManagedFields } from './managed-fields.ts';
-import { abortReason } from './transport.ts';
+import { abortReason } from './exchange.ts';
 
 const newline = 0x0a;
 const nothingHeld = Buffer.alloc(0);

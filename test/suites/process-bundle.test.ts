@@ -44,9 +44,9 @@ function withPlugin(path: string): string {
 
 test('the bundle leads with the credentials of a plugin, and gives the lease back when it ends', async ({ signal }) => {
   await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: root });
-  const bundle = join(root, 'dist', 'kube-controller-manager.mjs');
-  const args = [bundle, `--kubeconfig=${withPlugin(cluster().kubeconfig())}`, '--secure-port=0'];
-  const manager = await cluster().startProcess({ name: 'bundle', program: process.execPath, args });
+  const program = join(root, 'dist', 'kube-controller-manager');
+  const args = [`--kubeconfig=${withPlugin(cluster().kubeconfig())}`, '--secure-port=0'];
+  const manager = await cluster().startProcess({ name: 'bundle', program, args });
   const holder = async (): Promise<string> => {
     const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
     const { body } = await cluster().request({ path });

@@ -7,12 +7,12 @@ import { binaryPath, findFreePort, type Cluster, type ServerProcess } from '../.
 
 export type ManagerName = 'ours' | 'go';
 
-/** The bundle that ships, run by the Node that runs this script: what users deploy. */
-const bundle = join(import.meta.dirname, '../../../dist/kube-controller-manager.mjs');
+/** What users deploy. */
+const executable = join(import.meta.dirname, '../../../dist/kube-controller-manager');
 
-/** The first run of a new bundle compiles it, as the first start after an installation does; all others find that done. */
+/** The first run brings the files into memory, as the first start after an installation does; all others find that done. */
 export async function warmUp(): Promise<void> {
-  await promisify(execFile)(process.execPath, [bundle, '--version']);
+  await promisify(execFile)(executable, ['--version']);
 }
 
 export interface ManagerUsage {
@@ -56,7 +56,7 @@ export class ManagerProcess implements AsyncDisposable {
     ];
     const command =
       manager === 'ours'
-        ? { program: process.execPath, args: [bundle, ...args] }
+        ? { program: executable, args }
         : { program: await binaryPath('kube-controller-manager'), args };
     const started = await cluster.startProcess({ name: `${manager}-${port}`, ...command });
     return new ManagerProcess(started, cluster, `https://127.0.0.1:${port}`);

@@ -1,0 +1,138 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+import type { Exchange, WireRequest } from './exchange.ts';
+import { tcpKeepAliveMs, type TlsOptions } from './tls-options.ts';
+
+/** Connections for requests. More would only queue in the server; each costs a handshake and memory on both sides. */
+const maxSockets = 64;
+/** The API server closes idle connections after 90 s. To close ours sooner keeps requests off connections that are dying. */
+const idleSocketMs = 60_000;
+
+export interface Http1Server {
+  readonly url: URL;
+  /** Absent without TLS. */
+  readonly tls?: TlsOptions | undefined;
+  readonly proxy?: http.AgentOptions['proxyEnv'] | undefined;
+}
+
+/**
+ * HTTP/1.1 connections to one server. Requests share a bounded pool; streams have connections of their own, so that a
+ * hundred watches leave no request waiting.
+ */
+export class Http1Pools {
+  readonly #server: Http1Server;
+  readonly #agents: { readonly requests: http.Agent; readonly streams: http.Agent };
+
+  constructor(server: Http1Server) {
+    this.#server = server;
+    const { tls, proxy } = server;
+    const options: https.AgentOptions = {
+      keepAlive: true,
+      keepAliveMsecs: tcpKeepAliveMs,
+      timeout: idleSocketMs,
+      scheduling: 'lifo', // the rest of the pool can go idle and close
+      ...tls,
+      ...(proxy === undefined ? {} : { proxyEnv: proxy }),
+    };
+    const newAgent = tls === undefined ? newHttpAgent : newHttpsAgent;
+    this.#agents = {
+      requests: newAgent({ ...options, maxSockets, maxFreeSockets: maxSockets }),
+      streams: newAgent(options),
+    };
+  }
+
+  send<A>(request: WireRequest, pool: 'requests' | 'streams', exchange: Exchange<A>): void {
+    const { url, tls } = this.#server;
+    const sending = (tls === undefined ? http : https).request({
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? (tls === undefined ? 80 : 443) : Number(url.port),
+      method: request.method,
+      path: request.path,
+      headers: ['host', url.host, ...request.headers],
+      agent: this.#agents[pool],
+    });
+    exchange.sending(sending);
+    sending.on('socket', (socket) => whenConnected(socket, exchange.sent));
+    sending.on('error', exchange.fail);
+    sending.on('response', (stream) =>
+      exchange.answered({ status: stream.statusCode ?? 0, headers: stream.headers, stream }),
+    );
+    if (request.body === undefined) sending.end();
+    else sending.end(request.body);
+  }
+
+  /** Closes what is idle; what is in use ends by itself when its request does. */
+  retire(): void {
+    for (const agent of Object.values(this.#agents)) {
+      for (const sockets of Object.values(agent.freeSockets)) {
+        for (const socket of sockets ?? []) socket.destroy();
+      }
+    }
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+}
+
+/** From then on bytes may leave. */
+function whenConnected(socket: Socket, then: () => void): void {
+  const secure = socket instanceof TLSSocket;
+  const pending = socket.connecting || (secure && 'secureConnecting' in socket && socket.secureConnecting === true);
+  if (pending) socket.once(secure ? 'secureConnect' : 'connect', then);
+  else then();
+}
+
+function newHttpAgent(options: http.AgentOptions): http.Agent {
+  return nameless(new http.Agent(options));
+}
+
+function newHttpsAgent(options: https.AgentOptions): https.Agent {
+  return limitHandshakes(nameless(new https.Agent(options)));
+}
+
+/**
+ * Node's own name for a connection is made of every TLS option, certificates and keys as text included, anew for each
+ * request. These agents only ever speak to one server.
+ */
+function nameless<A extends http.Agent>(agent: A): A {
+  agent.getName = () => 'server';
+  return agent;
+}
+
+/**
+ * So many handshakes are under way at most. The first ones bring tickets, and whoever has a ticket proves nothing again:
+ * fifty watches that start at once would otherwise exchange and check certificates fifty times, on both sides.
+ */
+const maxHandshakes = 4;
+
+function limitHandshakes(agent: https.Agent): https.Agent {
+  const createConnection = agent.createConnection.bind(agent);
+  const waiting: (() => void)[] = [];
+  let handshakes = 0;
+  const connect = (...[options, onCreated]: ConnectArguments): ReturnType<https.Agent['createConnection']> => {
+    const socket = createConnection(options, onCreated);
+    if (!(socket instanceof TLSSocket)) return socket; // through a proxy there is no telling yet
+    handshakes += 1;
+    const onEnd = (): void => {
+      socket.off('secureConnect', onEnd).off('close', onEnd);
+      handshakes -= 1;
+      waiting.shift()?.();
+    };
+    socket.on('secureConnect', onEnd).on('close', onEnd);
+    return socket;
+  };
+  agent.createConnection = (options, onCreated) => {
+    if (handshakes < maxHandshakes || onCreated === undefined) return connect(options, onCreated);
+    waiting.push(() => {
+      const socket = connect(options, onCreated);
+      if (socket) onCreated(null, socket);
+    });
+    return undefined;
+  };
+  return agent;
+}
+type ConnectArguments = Parameters<https.Agent['createConnection']>;

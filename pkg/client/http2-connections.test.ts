@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { eventually } from '../../test/support/eventually.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { createSelfSigned } from '../certificates/index.ts';
+import { systemClock, type Clock } from '../time/index.ts';
+import type { HttpStream } from './exchange.ts';
+import { Transport } from './transport.ts';
+
+const day = 86_400_000;
+const { certificate, privateKey } = createSelfSigned({
+  commonName: 'loopback',
+  hosts: ['127.0.0.1'],
+  usages: ['server'],
+  validity: { fromMs: Date.now() - day, untilMs: Date.now() + day },
+});
+const tls = { ca: certificate };
+const timeoutMs = 60_000;
+const connections = new Set<Socket>();
+let server: Http2SecureServer;
+let accepted = 0;
+let seen: ServerHttp2Stream[] = [];
+
+interface Answering {
+  readonly maxConcurrentStreams?: number;
+  readonly isMute?: boolean;
+  readonly clock?: Clock;
+}
+
+/** Answers each request with a line and never an end, as a watch does. */
+async function startServer({ maxConcurrentStreams = 100, isMute = false, clock = systemClock }: Answering = {}) {
+  server = createSecureServer({ cert: certificate, key: privateKey, settings: { maxConcurrentStreams } });
+  server.on('connection', (socket: Socket) => {
+    accepted += 1;
+    connections.add(socket);
+  });
+  server.on('stream', (stream: ServerHttp2Stream, headers) => {
+    seen.push(stream);
+    stream.on('error', () => {});
+    if (isMute) return;
+    stream.respond({ ':status': headers[':path'] === '/missing' ? 404 : 200, 'content-type': 'application/json' });
+    stream.write(`${String(headers['authorization'])}\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return new Transport({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }, clock);
+}
+
+function open(transport: Transport, signal = new AbortController().signal, path = '/'): Promise<HttpStream> {
+  return transport.open({ method: 'GET', path, headers: ['authorization', 'Bearer t'], tls, timeoutMs }, signal);
+}
+
+const openMany = (transport: Transport, count: number): Promise<HttpStream[]> =>
+  Promise.all(Array.from({ length: count }, () => open(transport)));
+
+afterEach(() => {
+  for (const socket of connections) socket.destroy();
+  connections.clear();
+  accepted = 0;
+  seen = [];
+  server.close();
+});
+
+describe('streams to a server that speaks HTTP/2', () => {
+  test('share one connection', async () => {
+    const opened = await openMany(await startServer(), 60);
+    expect(opened.map(({ status }) => status)).toEqual(Array.from({ length: 60 }, () => 200));
+    expect(accepted).toBe(1);
+  });
+
+  test('bring their headers, status and body', async () => {
+    const transport = await startServer();
+    const { status, headers, stream } = await open(transport, undefined, '/missing');
+    expect([status, headers['content-type']]).toEqual([404, 'application/json']);
+    expect(String((await once(stream, 'data'))[0])).toBe('Bearer t\n');
+  });
+
+  test('take a further connection when the server allows no more on the first', async () => {
+    const transport = await startServer({ maxConcurrentStreams: 10 });
+    await openMany(transport, 25);
+    expect(accepted).toBe(3);
+  });
+
+  test('make room when they end', async ({ signal }) => {
+    const transport = await startServer({ maxConcurrentStreams: 10 });
+    const ended = await openMany(transport, 10);
+    await Promise.all(ended.map(({ stream }) => once(stream.destroy(), 'close')));
+    await eventually(async () => seen.length === 10 && seen.every(({ destroyed }) => destroyed), signal);
+    await openMany(transport, 10);
+    expect(accepted).toBe(1);
+  });
+
+  test('end with their connection, and the next begin on a new one', async () => {
+    const transport = await startServer();
+    const opened = await openMany(transport, 3);
+    for (const { stream } of opened) stream.resume();
+    const ends = opened.map(({ stream }) => once(stream, 'end').catch((error: unknown) => error));
+    for (const socket of connections) socket.destroy();
+    for (const end of await Promise.all(ends)) expect(end).toBeInstanceOf(Error);
+    await open(transport);
+    expect(accepted).toBe(2);
+  });
+
+  test('end with the signal, and leave the others alone', async () => {
+    const transport = await startServer();
+    const stop = new AbortController();
+    const [first, second] = await Promise.all([open(transport, stop.signal), open(transport)]);
+    const failed = once(first.stream, 'error');
+    stop.abort(new Error('enough'));
+    expect(((await failed)[0] as Error).message).toBe('enough');
+    expect(second.stream.destroyed).toBe(false);
+    await open(transport);
+    expect(accepted).toBe(1);
+  });
+
+  test('reject at once when they are aborted before there is a connection', async () => {
+    const transport = await startServer();
+    const stop = new AbortController();
+    const opening = open(transport, stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(opening).rejects.toThrow('enough');
+  });
+
+  test('say why there is no connection', async () => {
+    const transport = await startServer();
+    server.close();
+    await once(server, 'close');
+    await expect(open(transport)).rejects.toThrow(/ECONNREFUSED/);
+  });
+});
+
+describe('a connection on which an answer has not come in time', () => {
+  test('stays when the server is alive', async ({ signal }) => {
+    const clock = new FakeClock();
+    const transport = await startServer({ isMute: true, clock });
+    const opening = open(transport);
+    await eventually(async () => clock.pendingTimers === 1, signal); // the answer's: there is a connection
+    await Promise.all([clock.advance(timeoutMs), expect(opening).rejects.toThrow(/no answer within 60000 ms/)]);
+    await eventually(async () => clock.pendingTimers === 0, signal); // the pong has come
+    const next = open(transport).catch(() => {});
+    await eventually(async () => clock.pendingTimers === 1, signal);
+    expect(accepted).toBe(1);
+    await Promise.all([clock.advance(timeoutMs), next]);
+  });
+
+  test('is given up when the server is silent', async ({ signal }) => {
+    const clock = new FakeClock();
+    const transport = await startServer({ isMute: true, clock });
+    const opening = open(transport);
+    await eventually(async () => clock.pendingTimers === 1, signal);
+    for (const socket of connections) socket.pause();
+    await Promise.all([clock.advance(timeoutMs), expect(opening).rejects.toThrow(/no answer within 60000 ms/)]);
+    await clock.advance(5000);
+    const next = open(transport).catch(() => {});
+    await eventually(async () => accepted === 2, signal);
+    await eventually(async () => clock.pendingTimers === 1, signal);
+    await Promise.all([clock.advance(timeoutMs), next]);
+  });
+});
