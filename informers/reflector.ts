@@ -36,6 +36,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   /** Applied to every object before it is kept anywhere. */
   readonly transform: (object: T) => T;
+  /** Nobody changes objects, the transform included: they may share what is equal. Default false. */
+  readonly shareEqual?: boolean | undefined;
   readonly sink: Sink<T>;
   readonly clock: Clock;
   readonly random: Random;
@@ -140,12 +142,12 @@ async function watch<T extends KubeObject>(
 
 function openWatch<T extends KubeObject>(
   resourceVersion: string | undefined,
-  { client, kind, scope, random, idleTimeoutMs }: ReflectorOptions<T>,
+  { client, kind, scope, shareEqual, random, idleTimeoutMs }: ReflectorOptions<T>,
   signal: AbortSignal,
 ): AsyncIterable<readonly WatchEvent<T>[]> {
   const { min, max } = watchSeconds;
   const timeoutSeconds = Math.floor(min + random() * (max - min));
-  const common: WatchOptions = { ...scope, timeoutSeconds, idleTimeoutMs, allowWatchBookmarks: true };
+  const common: WatchOptions = { ...scope, timeoutSeconds, idleTimeoutMs, allowWatchBookmarks: true, shareEqual };
   const start: WatchOptions =
     resourceVersion === undefined
       ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }

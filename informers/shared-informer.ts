@@ -135,6 +135,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
         kind: this.kind,
         scope: { namespace, labelSelector, fieldSelector },
         transform: (object) => this.#transform(object),
+        shareEqual: this.#settings.transform === undefined,
         sink: {
           push(events) {
             fifo.push(events);

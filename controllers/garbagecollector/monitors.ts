@@ -194,7 +194,7 @@ export class Monitors implements Syncable {
       },
       replace: (relist) => enqueue(relistedChange(origin, relist, () => synced.open())),
     };
-    const source = { client, kind: metadataOf(kind), scope: {}, transform: trim, sink };
+    const source = { client, kind: metadataOf(kind), scope: {}, transform: trim, shareEqual: true, sink };
     return runReflector({ ...source, clock, random: systemRandom, logger, idleTimeoutMs }, signal);
   }
 

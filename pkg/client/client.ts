@@ -70,6 +70,8 @@ export interface WatchOptions extends Pick<
   readonly timeoutSeconds?: number | undefined;
   /** The stream counts as dead, and throws, when no byte has come for this long. Absent: never. */
   readonly idleTimeoutMs?: number | undefined;
+  /** Objects may share with earlier ones what is equal: much cheaper, for those who only read them. Default false. */
+  readonly shareEqual?: boolean | undefined;
 }
 
 /** The server leaves `apiVersion` and `kind` out of the items of a list, and so do we: the caller knows what it asked for. */

@@ -100,7 +100,7 @@ export class RestClient implements Client {
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
-    const { namespace, idleTimeoutMs, ...parameters } = options;
+    const { namespace, idleTimeoutMs, shareEqual, ...parameters } = options;
     const attempted = attempt('watch', kind, namespace);
     const spec: RequestSpec = {
       method: 'GET',
@@ -111,7 +111,7 @@ export class RestClient implements Client {
     };
     const { stream } = await this.#requester.open(spec, signal);
     const { clock, keepManagedFields } = this.#options;
-    yield* readWatchEvents<T>(stream, { attempted, clock, idleTimeoutMs, keepManagedFields }, signal);
+    yield* readWatchEvents<T>(stream, { attempted, clock, idleTimeoutMs, keepManagedFields, shareEqual }, signal);
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {

@@ -6,6 +6,7 @@ import type { WatchEvent } from './client.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { cutManagedFields } from './managed-fields.ts';
 import { abortReason } from './exchange.ts';
+import { SimilarJson } from './similar-json.ts';
 
 const newline = 0x0a;
 const nothingHeld = Buffer.alloc(0);
@@ -17,6 +18,7 @@ export interface WatchStreamOptions {
   readonly clock: Clock;
   readonly idleTimeoutMs?: number | undefined;
   readonly keepManagedFields?: boolean | undefined;
+  readonly shareEqual?: boolean | undefined;
 }
 
 /**
@@ -33,14 +35,15 @@ export async function* readWatchEvents<T extends KubeObject>(
 ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
   const idle = watchForSilence(stream, options);
   const lines = new LineSplitter();
+  const read = eventReader<T>(options);
   try {
     for await (const chunk of stream) {
       if (!Buffer.isBuffer(chunk)) continue;
       idle.pause(); // the time that the consumer takes is not the server's silence
-      yield* parse<T>(lines.push(chunk), options);
+      yield* readAll(lines.push(chunk), read);
       idle.resume();
     }
-    yield* parse<T>(lines.rest(), options);
+    yield* readAll(lines.rest(), read);
   } catch (error) {
     if (signal.aborted) throw abortReason(signal);
     if (error instanceof ApiError || error instanceof ConnectionError) throw error;
@@ -52,14 +55,14 @@ export async function* readWatchEvents<T extends KubeObject>(
   }
 }
 
-function* parse<T extends KubeObject>(
+function* readAll<T extends KubeObject>(
   lines: readonly Buffer[],
-  options: WatchStreamOptions,
+  read: EventReader<T>,
 ): Generator<readonly WatchEvent<T>[], void, undefined> {
   if (lines.length === 0) return;
   const events: WatchEvent<T>[] = [];
   for (const line of lines) {
-    const event = parseEvent<T>(line, options);
+    const event = read(line);
     if (event instanceof ApiError) {
       if (events.length > 0) yield events;
       throw event;
@@ -74,9 +77,22 @@ interface WireEvent {
   readonly object: KubeObject;
 }
 
-function parseEvent<T extends KubeObject>(line: Buffer, options: WatchStreamOptions): WatchEvent<T> | ApiError {
-  const json = options.keepManagedFields === true ? line : cutManagedFields(line);
-  const { type, object } = JSON.parse(json.toString('utf8')) as WireEvent;
+type EventReader<T extends KubeObject> = (line: Buffer) => WatchEvent<T> | ApiError;
+
+function eventReader<T extends KubeObject>({
+  attempted,
+  keepManagedFields,
+  shareEqual,
+}: WatchStreamOptions): EventReader<T> {
+  const similar = shareEqual === true ? new SimilarJson() : undefined;
+  return (line) => {
+    const json = keepManagedFields === true ? line : cutManagedFields(line);
+    const event = similar === undefined ? JSON.parse(json.toString('utf8')) : similar.parse(json);
+    return eventOf<T>(event as WireEvent, attempted);
+  };
+}
+
+function eventOf<T extends KubeObject>({ type, object }: WireEvent, attempted: string): WatchEvent<T> | ApiError {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -87,7 +103,7 @@ function parseEvent<T extends KubeObject>(line: Buffer, options: WatchStreamOpti
       return { type, resourceVersion, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
     }
     case 'ERROR':
-      return new ApiError(options.attempted, object);
+      return new ApiError(attempted, object);
     default:
       throw new Error(`unknown event ${JSON.stringify(type)}`);
   }
