@@ -2,13 +2,11 @@
  * The program as it ships: a picture of the process's memory in which everything is loaded and compiled already, taken
  * when it is built. A start goes on from there.
  */
+import './zod-settings.ts'; // before any schema is made
 import { getHeapSpaceStatistics, setFlagsFromString, startupSnapshot } from 'node:v8';
-
-import * as z from 'zod';
 
 import { main } from './entry.ts';
 
-z.config({ jitless: true }); // to write and compile a function for each schema pays for thousands of values, not for one
 startupSnapshot.setDeserializeMainFunction(() => {
   keepHeapSmall();
   main();

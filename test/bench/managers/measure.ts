@@ -99,14 +99,9 @@ async function measureStart(
   await stage.untilPods(namespace, 1);
   const wallSeconds = (systemClock.monotonic() - startMs) / 1000;
   await systemClock.sleep(settleMs, stage.signal); // caches that nobody waited for may still be filling
-  const usage = await process.readUsage();
-  const start: Measurement = {
-    workload: name,
-    manager,
-    wallSeconds,
-    ...usage,
-    requests: Object.fromEntries(usage.requests),
-  };
+  const usage = process.readUsage();
+  const requests = Object.fromEntries(await process.readRequests());
+  const start: Measurement = { workload: name, manager, wallSeconds, ...usage, requests };
   if (calmSeconds === 0) return [start];
   const idle = (): Promise<void> => systemClock.sleep(calmSeconds * 1000, stage.signal);
   return [start, await measure(`${calmSeconds} s of calm after that`, manager, process, idle)];
@@ -118,24 +113,19 @@ async function measure(
   process: ManagerProcess,
   run: () => Promise<void>,
 ): Promise<Measurement> {
-  const before = await process.readUsage();
+  // To count the requests is no part of the workload: that is done before it begins, and after it has ended.
+  const requestsBefore = await process.readRequests();
+  const before = process.readUsage();
   process.resetPeak();
   const startMs = systemClock.monotonic();
   await run();
   const wallSeconds = (systemClock.monotonic() - startMs) / 1000;
-  const after = await process.readUsage();
-  const requests = [...after.requests].map(([method, count]) => [method, count - (before.requests.get(method) ?? 0)]);
-  const { peakMegabytes, settledMegabytes } = after;
+  const after = process.readUsage();
+  const requests = [...(await process.readRequests())].map(
+    ([method, count]) => [method, count - (requestsBefore.get(method) ?? 0)] as const,
+  );
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds;
-  return {
-    workload,
-    manager,
-    wallSeconds,
-    cpuSeconds,
-    peakMegabytes,
-    settledMegabytes,
-    requests: Object.fromEntries(requests) as Record<string, number>,
-  };
+  return { workload, manager, wallSeconds, ...after, cpuSeconds, requests: Object.fromEntries(requests) };
 }
 
 async function prepareReplicaSet(stage: Stage, namespace: string): Promise<void> {
