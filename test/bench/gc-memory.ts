@@ -42,7 +42,7 @@ async function measure(manager: ManagerName, cluster: Cluster, client: Client, n
   await using running = await ManagerProcess.start(manager, cluster, flags);
   await untilAtWork(client, namespace);
   await systemClock.sleep(settleMs, signal);
-  const { peakMegabytes, settledMegabytes, cpuSeconds } = await running.readUsage();
+  const { peakMegabytes, settledMegabytes, cpuSeconds } = running.readUsage();
   const figures = `peak ${peakMegabytes.toFixed(0)} MB, settled ${settledMegabytes.toFixed(0)} MB`;
   console.log(`  ${manager.padEnd(4)} ${figures}, ${cpuSeconds.toFixed(1)} s of CPU`);
 }
