@@ -242,8 +242,8 @@ describe.skipIf(isSandbox)('an informer of a server that cannot stream lists', (
 
   test('reads pages instead, and goes on as with any other', async ({ signal }) => {
     const namespace = await createNamespace(cluster());
-    const writers = new RandomWriters(clients().writer, { namespace, seed: 3, names: 700 });
-    await writers.run(1200, signal);
+    const writers = new RandomWriters(clients().writer, { namespace, seed: 3, names: 1000 });
+    await writers.run(1500, signal);
     const observed = observe(clients(), namespace);
     await observed.informer.waitForSync(signal);
     expect(observed.informer.store.size).toBeGreaterThan(500); // more than one page

@@ -205,6 +205,14 @@ describe('compareStates', () => {
     ]);
   });
 
+  test('takes an event that stands for others like it for one of them', () => {
+    const index = state.objects.findIndex(({ kind }) => kind === 'Event');
+    const event = state.objects[index];
+    const message = `(combined from similar events): ${String(event?.object['message'])}`;
+    const repeated = { ...state, objects: [...state.objects, { ...event, object: { ...event?.object, message } }] };
+    expect(compareStates(state, repeated as State)).toEqual([]);
+  });
+
   test('names the object and the path of a difference', () => {
     const other = rollout(second);
     const index = other.objects.findIndex(({ kind }) => kind === 'ReplicaSet');

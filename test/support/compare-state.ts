@@ -148,7 +148,10 @@ interface EventComparison {
   readonly withCounts: boolean;
 }
 
-/** Events are compared by what they say, each once: a recorder may keep one that repeats as a count or as several. */
+/**
+ * Events are compared by what they say, each once: a recorder may keep one that repeats as a count, as several or, from
+ * the tenth on, as one that stands for all others like it.
+ */
 function compareEvents(
   [countsA, countsB]: readonly [Counts, Counts],
   { nameA, nameB, isIgnored, withCounts }: EventComparison,
@@ -163,6 +166,8 @@ function compareEvents(
 
 type Counts = ReadonlyMap<string, number>;
 
+const combined = /^\(combined from similar events\): /;
+
 function countEvents({ objects }: State, symbols: Symbols): Counts {
   const counts = new Map<string, number>();
   for (const dumped of objects) {
@@ -176,7 +181,7 @@ function countEvents({ objects }: State, symbols: Symbols): Counts {
       object['type'],
       object['reason'],
       `(${String(component)})`,
-      object['message'],
+      String(object['message']).replace(combined, ''),
     ];
     const title = symbols.text(words.map(String).join(' '));
     const count = object['count'];
