@@ -10,8 +10,8 @@ import { tcpKeepAliveMs, type TlsOptions } from './tls-options.ts';
 /** Of a server that sets no limit of its own, so many streams on one connection. */
 const assumedStreams = 100;
 /** How much may be under way of one stream, and of all, before the server has to wait for us. */
-const streamWindow = 1024 * 1024;
-const connectionWindow = 8 * streamWindow;
+const streamWindow = 4 * 1024 * 1024;
+const connectionWindow = 16 * streamWindow;
 /** Node refuses streams to a connection that holds more; its default is less than one large list. */
 const maxSessionMegabytes = 1024;
 /** All who need a connection wait for the same; it must not keep them forever. */
