@@ -58,9 +58,14 @@ for (const flag of ['--lazy', '--flush-bytecode']) setFlagsFromString(flag);
 }
 
 function writeExecutable(snapshot: string, executable: string): void {
-  writeFileSync(executable, `#!${process.execPath} --snapshot-blob=${snapshot}\n`);
+  const firstLine = `#!${process.execPath} --snapshot-blob=${snapshot}\n`;
+  if (firstLine.length > longestFirstLine) throw new Error(`--out: too long a path for Linux to run: ${firstLine}`);
+  writeFileSync(executable, firstLine);
   chmodSync(executable, 0o755);
 }
+
+/** Linux reads no more of a file to see what runs it, and cuts off the rest in silence. */
+const longestFirstLine = 255;
 
 function report(path: string): void {
   console.log(`${path} (${(statSync(path).size / 1e6).toFixed(1)} MB)`);
@@ -71,7 +76,6 @@ const directory = resolve(values.out);
 const [bundle, snapshot, executable] = ['program.cjs', 'program.snapshot', 'kube-controller-manager'].map((name) =>
   join(directory, name),
 ) as [string, string, string];
-rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 await writeBundle(bundle);
 takeSnapshot(bundle, directory, snapshot);

@@ -1,23 +1,17 @@
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { eventually } from '../../test/support/eventually.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { createSelfSigned } from '../certificates/index.ts';
+import { certificate, privateKey } from '../../test/support/loopback-certificate.ts';
 import { systemClock, type Clock } from '../time/index.ts';
 import type { HttpStream } from './exchange.ts';
 import { Transport } from './transport.ts';
 
-const day = 86_400_000;
-const { certificate, privateKey } = createSelfSigned({
-  commonName: 'loopback',
-  hosts: ['127.0.0.1'],
-  usages: ['server'],
-  validity: { fromMs: Date.now() - day, untilMs: Date.now() + day },
-});
 const tls = { ca: certificate };
 const timeoutMs = 60_000;
 const connections = new Set<Socket>();
@@ -131,6 +125,25 @@ describe('streams to a server that speaks HTTP/2', () => {
     await once(server, 'close');
     await expect(open(transport)).rejects.toThrow(/ECONNREFUSED/);
   });
+});
+
+test('a server that never says how many streams it allows is given up, and asked anew', async ({ signal }) => {
+  const clock = new FakeClock();
+  const mute = createTlsServer({ cert: certificate, key: privateKey, ALPNProtocols: ['h2'] });
+  const sockets: Socket[] = [];
+  mute.on('secureConnection', (socket) => sockets.push(socket));
+  mute.listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  const transport = new Transport({ url: `https://127.0.0.1:${(mute.address() as AddressInfo).port}` }, clock);
+  const opening = open(transport).catch((error: unknown) => error);
+  await eventually(async () => sockets.length === 1, signal);
+  await clock.advance(30_000);
+  expect(String(await opening)).toMatch(/no connection within 30000 ms/);
+  const next = open(transport).catch(() => {});
+  await eventually(async () => sockets.length === 2, signal);
+  for (const socket of sockets) socket.destroy();
+  await next;
+  mute.close();
 });
 
 describe('a connection on which an answer has not come in time', () => {

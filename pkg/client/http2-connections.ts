@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import * as http2 from 'node:http2';
 import { isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -70,40 +71,35 @@ export class Http2Connections {
 
   async #connect(): Promise<void> {
     const { url, clock } = this.#server;
-    const socket = await this.#openSocket();
-    if (socket.alpnProtocol !== 'h2') {
-      this.#isSpoken = false;
-      socket.destroy();
-      return;
+    const socket = this.#openSocket();
+    const timer = clock.setTimer(connectMs, () => socket.destroy(new Error(`no connection within ${connectMs} ms`)));
+    try {
+      await once(socket, 'secureConnect');
+      if (socket.alpnProtocol !== 'h2') {
+        this.#isSpoken = false;
+        socket.destroy();
+        return;
+      }
+      const connection = await Http2Connection.over(socket, url, clock);
+      connection.onClose(() => this.#connections.delete(connection));
+      this.#connections.add(connection);
+      if (this.#isClosed) connection.close();
+    } finally {
+      timer.cancel();
     }
-    const connection = await Http2Connection.over(socket, url, clock);
-    connection.onClose(() => this.#connections.delete(connection));
-    this.#connections.add(connection);
-    if (this.#isClosed) connection.close();
   }
 
-  #openSocket(): Promise<TLSSocket> {
-    const { url, tls, clock } = this.#server;
+  #openSocket(): TLSSocket {
+    const { url, tls } = this.#server;
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    return new Promise((resolve, reject) => {
-      const socket = connectTls({
-        host,
-        port: url.port === '' ? 443 : Number(url.port),
-        servername: isIP(host) === 0 ? host : '',
-        ALPNProtocols: ['h2', 'http/1.1'],
-        ...tls,
-      });
-      socket.setNoDelay(true);
-      socket.setKeepAlive(true, tcpKeepAliveMs);
-      const timer = clock.setTimer(connectMs, () => socket.destroy(new Error(`no connection within ${connectMs} ms`)));
-      socket.once('close', () => timer.cancel());
-      socket.once('error', reject);
-      socket.once('secureConnect', () => {
-        timer.cancel();
-        socket.off('error', reject);
-        resolve(socket);
-      });
+    const socket = connectTls({
+      host,
+      port: url.port === '' ? 443 : Number(url.port),
+      servername: isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['h2', 'http/1.1'],
+      ...tls,
     });
+    return socket.setNoDelay(true).setKeepAlive(true, tcpKeepAliveMs);
   }
 }
 

@@ -4,18 +4,11 @@ import type { AddressInfo, Socket } from 'node:net';
 
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { createSelfSigned } from '../certificates/index.ts';
+import { certificate, privateKey } from '../../test/support/loopback-certificate.ts';
 import { systemClock } from '../time/index.ts';
 import type { HttpStream } from './exchange.ts';
 import { Transport } from './transport.ts';
 
-const day = 86_400_000;
-const { certificate, privateKey } = createSelfSigned({
-  commonName: 'loopback',
-  hosts: ['127.0.0.1'],
-  usages: ['server'],
-  validity: { fromMs: Date.now() - day, untilMs: Date.now() + day },
-});
 const tls = { ca: certificate };
 const stop = new AbortController();
 const sockets = new Set<Socket>();
