@@ -174,7 +174,7 @@ function countEvents({ objects }: State, symbols: Symbols): Counts {
     if (!isEvent(dumped)) continue;
     const { object } = dumped;
     const about = fieldsOf(object['involvedObject']);
-    const component = object['reportingComponent'] ?? fieldsOf(object['source'])['component'];
+    const component = object['reportingComponent'] || fieldsOf(object['source'])['component']; // empty where combined
     const words = [
       about['kind'],
       about['name'],
