@@ -1,9 +1,13 @@
 import { apiVersionOf, keyOf, metadataOf, Pods, type Kind, type MetadataOnly } from '../../pkg/api/index.ts';
 import {
+  isConnectionError,
   isMethodNotSupported,
   isNotFound,
+  isTimeout,
   serverMessage,
+  type ApiError,
   type Client,
+  type ConnectionError,
   type DiscoveredResource,
   type DiscoveryResult,
 } from '../../pkg/client/index.ts';
@@ -78,12 +82,28 @@ async function deleteResource(
 ): Promise<Remaining | undefined> {
   const found = await listItems(client, kind, verbs, namespace, signal);
   if (found !== undefined && found.length === 0) return undefined; // most resources, at the price of one request
+  let cutShort: ApiError | ConnectionError | undefined;
   if (found === undefined || found.some(isToBeDeleted)) {
-    await deleteItems(client, kind, verbs, namespace, found ?? [], signal);
+    try {
+      await deleteItems(client, kind, verbs, namespace, found ?? [], signal);
+    } catch (error) {
+      if (found === undefined || !isCutShort(error)) throw error;
+      cutShort = error;
+    }
   }
   const left = await listItems(client, kind, verbs, namespace, signal);
-  return left === undefined ? undefined : computeRemaining(kind, left, goneForSeconds);
+  const remaining = left && computeRemaining(kind, left, goneForSeconds);
+  if (remaining === undefined || cutShort === undefined) return remaining;
+  // As long as the server gets on, nothing is wrong but that they are many: the next pass goes on with them.
+  if (countToDelete(left) >= countToDelete(found)) throw cutShort;
+  return { ...remaining, estimateSeconds: 0 };
 }
+
+const countToDelete = (items: readonly MetadataOnly[] = []): number => items.filter(isToBeDeleted).length;
+
+/** A server that has no more time for a request says so, or just hangs up. */
+const isCutShort = (error: unknown): error is ApiError | ConnectionError =>
+  isTimeout(error) || isConnectionError(error);
 
 /** Finalizers that a deletion in the background takes off again: whoever asked for them wanted their owner gone too. */
 const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion']);

@@ -12,7 +12,7 @@ import {
   type NamespaceCondition,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import type { DiscoveredResource, DiscoveryResult } from '../../pkg/client/index.ts';
+import { ConnectionError, type DiscoveredResource, type DiscoveryResult } from '../../pkg/client/index.ts';
 import { container } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
 import { apiError } from '../../test/support/recording-client.ts';
@@ -117,6 +117,43 @@ describe('a namespace that is being deleted', () => {
       expect([scene.server.stored(ConfigMaps), scene.server.stored(Namespaces)]).toEqual([[], []]);
     });
   });
+
+  const late = apiError(504, 'Timeout', 'took too long');
+  const hungUp = new ConnectionError('hung up', { mayHaveBeenSent: true });
+  const cutShort = [
+    {
+      name: 'goes on with its pods when the server could not delete all of them in time',
+      error: late,
+      deletesOne: true,
+    },
+    { name: 'goes on with its pods when the server hung up on it', error: hungUp, deletesOne: true },
+    { name: 'loses the rest when the server could delete no pod in time', error: late, deletesOne: false },
+  ];
+  for (const { name, error, deletesOne } of cutShort) {
+    test(name, async () => {
+      const scene = setUp([resource(ConfigMaps), resource(Pods)]);
+      for (const pod of ['p', 'q']) {
+        scene.server.seed(Pods, { metadata: { namespace: 'team', name: pod }, spec: { containers: [container()] } });
+      }
+      scene.server.seed(ConfigMaps, { metadata: { namespace: 'team', name: 'a' } });
+      const stop = scene.client.before('deleteCollection', async ({ resource: name }) => {
+        if (name !== resourceName(Pods)) return;
+        if (deletesOne) await scene.server.delete(Pods, objectKey('team', 'p'), {}, new AbortController().signal);
+        throw error;
+      });
+      await run(scene, async () => {
+        expect(scene.server.stored(ConfigMaps)).toHaveLength(deletesOne ? 1 : 0);
+        const failure = 'ContentDeletionFailed: Failed to delete all resource types, 1 remaining: took too long';
+        expect(troubles(scene).filter((trouble) => trouble.startsWith('ContentDeletionFailed'))).toEqual(
+          deletesOne ? [] : [failure],
+        );
+        stop();
+        await scene.clock.advance(1000);
+        await settle();
+        expect([scene.server.stored(ConfigMaps), scene.server.stored(Namespaces)]).toEqual([[], []]);
+      });
+    });
+  }
 
   const withoutCollection = [
     { name: 'that has no such verb', verbs: ['list', 'delete'], refuse: false },

@@ -105,7 +105,7 @@ export const isNotAcceptable = (error: unknown): boolean => hasReason(error, 'No
 export const isTooManyRequests = (error: unknown): boolean =>
   error instanceof ApiError && (error.reason === 'TooManyRequests' || error.status === 429);
 /** The server did not finish in its own time; the request may have taken effect. */
-export const isTimeout = (error: unknown): boolean => hasReason(error, 'Timeout');
+export const isTimeout = (error: unknown): error is ApiError => hasReason(error, 'Timeout');
 /** The server could not do it now, and suggests to try again. */
 export const isServerTimeout = (error: unknown): boolean => hasReason(error, 'ServerTimeout');
 export const isServiceUnavailable = (error: unknown): boolean => hasReason(error, 'ServiceUnavailable');

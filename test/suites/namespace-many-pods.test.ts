@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+
+import { ConfigMaps, Namespaces, objectKey, Pods } from '../../pkg/api/index.ts';
+import { runBounded } from '../../pkg/controller/index.ts';
+import { startManager, type Manager } from '../support/manager.ts';
+import { parsePrometheusText } from '../support/prometheus-text.ts';
+import { createNamespace, useCluster } from './use-cluster.ts';
+import { useNodes } from './use-nodes.ts';
+
+const cluster = useCluster({ extraApiServerFlags: ['--request-timeout=1s'] });
+const nodes = useNodes(cluster, { nodes: 0 });
+
+/** How often the server has not answered when it was asked to delete something. */
+async function countCutShort(manager: Manager): Promise<number> {
+  const { body } = await manager.get('/metrics');
+  const requests = parsePrometheusText(String(body)).get('rest_client_requests_total')?.samples ?? [];
+  const cutShort = requests.filter(({ labels }) => labels['method'] === 'DELETE' && labels['code'] === '<error>');
+  return cutShort.reduce((sum, { value }) => sum + value, 0);
+}
+
+test('pods that are more than the server can delete in one go still go before all else', async ({ signal }) => {
+  const { client } = nodes();
+  const namespace = await createNamespace(cluster(), 'many');
+  const spec = { schedulerName: 'none', containers: [{ name: 'app', image: 'example' }] };
+  const pods = Array.from({ length: 1500 }, (_, index) => ({ metadata: { namespace, name: `pod-${index}` }, spec }));
+  await runBounded(8, pods, async (pod) => {
+    await client.create(Pods, pod, signal);
+  });
+  const needed = await client.create(ConfigMaps, { metadata: { namespace, name: 'needed' } }, signal);
+  const flags = [
+    '--controllers=namespace-controller',
+    '--leader-elect=false',
+    '--use-service-account-credentials=true',
+  ];
+  await using manager = await startManager(cluster(), flags);
+  await client.delete(Namespaces, objectKey(undefined, namespace), {}, signal);
+
+  const { resourceVersion } = needed.metadata;
+  for await (const event of client.watch(ConfigMaps, { namespace, resourceVersion }, signal)) {
+    if (event.type !== 'DELETED') continue;
+    const then = { resourceVersion: event.object.metadata.resourceVersion, resourceVersionMatch: 'Exact' } as const;
+    expect((await client.listAll(Pods, { namespace, ...then }, signal)).items).toEqual([]);
+    break;
+  }
+  expect(await countCutShort(manager)).toBeGreaterThan(0);
+});
