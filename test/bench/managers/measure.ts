@@ -56,12 +56,16 @@ export const measureStorm = (manager: ManagerName, conditions: Conditions): Prom
   measureWork(manager, storm(conditions.scale), conditions);
 
 /** Start-up, and the cost of doing nothing, on an empty cluster and on full ones. Both managers see the same objects. */
-export async function measureStarts(order: readonly ManagerName[], conditions: Conditions): Promise<Measurement[]> {
+export async function measureStarts(
+  order: readonly ManagerName[],
+  conditions: Conditions,
+  calmSeconds: number,
+): Promise<Measurement[]> {
   const size = (count: number): number => Math.max(1, Math.round(count * conditions.scale));
   const results: Measurement[] = [];
   await using stage = await Stage.open(1);
-  const startAll = async (name: string, calmSeconds = 0): Promise<void> => {
-    for (const manager of order) results.push(...(await measureStart(name, manager, stage, conditions, calmSeconds)));
+  const startAll = async (name: string, calmFor = 0): Promise<void> => {
+    for (const manager of order) results.push(...(await measureStart(name, manager, stage, conditions, calmFor)));
   };
   await startAll('start-up, empty cluster');
   const namespace = await stage.createNamespace();
@@ -72,7 +76,7 @@ export async function measureStarts(order: readonly ManagerName[], conditions: C
       spec: { schedulerName: 'none', nodeSelector: { nowhere: 'true' }, containers: [{ name: 'app', image: 'app:1' }] },
     }));
   await stage.createAll(Pods, pods(0, size(5000)));
-  await startAll(`start-up, ${size(5000)} pods`, 60);
+  await startAll(`start-up, ${size(5000)} pods`, calmSeconds);
   await stage.createAll(Pods, pods(size(5000), size(20_000)));
   await startAll(`start-up, ${size(20_000)} pods`);
   const data = { blob: 'x'.repeat(100_000) };

@@ -17,6 +17,7 @@ const help = `npm run bench -- [options]
   --only LIST     of start, day, storm (default all of them)
   --rate LIST     of unthrottled, default (default both; the latter with a tenth of each size, since the Go binary
                   then sends 20 requests a second)
+  --calm SECONDS  how long to watch a manager that has nothing to do (default 60; an hour is 3600)
   --out DIR       where results.json and chart.svg go (default .cache/bench)
 `;
 
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     scale: { type: 'string', default: '1' },
     only: { type: 'string', default: 'start,day,storm' },
     rate: { type: 'string', default: 'unthrottled,default' },
+    calm: { type: 'string', default: '60' },
     out: { type: 'string', default: join(import.meta.dirname, '../../../.cache/bench') },
     help: { type: 'boolean', default: false },
   },
@@ -39,7 +41,7 @@ const rates: Readonly<Record<string, { readonly flags: readonly string[]; readon
 async function runRound(round: number, only: readonly string[], conditions: Conditions): Promise<Measurement[]> {
   const order: ManagerName[] = round % 2 === 0 ? ['ours', 'go'] : ['go', 'ours'];
   const results: Measurement[] = [];
-  if (only.includes('start')) results.push(...(await measureStarts(order, conditions)));
+  if (only.includes('start')) results.push(...(await measureStarts(order, conditions, Number(values.calm))));
   for (const manager of order) {
     if (only.includes('day')) results.push(...(await measureDay(manager, conditions)));
     if (only.includes('storm')) results.push(...(await measureStorm(manager, conditions)));
@@ -55,8 +57,10 @@ async function main(): Promise<void> {
     if (setting === undefined) throw new Error(`--rate: ${rate} is not one of ${Object.keys(rates).join(', ')}`);
     const names = controllers.map(({ name }) => name);
     const { flags, share } = setting;
-    const conditions: Conditions = { controllers: names, flags, scale: Number(values.scale) * share, nodes: 20 };
+    const scale = Number(values.scale) * share;
+    const conditions: Conditions = { controllers: names, flags, scale, nodes: 20 };
     const measurements: Measurement[] = [];
+    all[rate] = measurements;
     // The nodes run in this process, whose code gets faster with use: what comes first would have the slower nodes.
     if (values.only !== 'start') await measureDay('ours', { ...conditions, scale: 0.1 });
     for (let round = 0; round < Number(values.rounds); round++) {
@@ -64,9 +68,12 @@ async function main(): Promise<void> {
       console.log(
         `${rate}, round ${round + 1}\n${formatTable(computeRows(measurements))}\n\n${formatRequests(measurements)}\n`,
       );
+      write(all); // all rounds take hours: what has been measured is not lost with the last of them
     }
-    all[rate] = measurements;
   }
+}
+
+function write(all: Readonly<Record<string, readonly Measurement[]>>): void {
   mkdirSync(values.out, { recursive: true });
   writeFileSync(join(values.out, 'results.json'), `${JSON.stringify(all, null, 2)}\n`);
   for (const [rate, measurements] of Object.entries(all)) {
