@@ -32,7 +32,7 @@ function managerFlags(manager: ManagerName, { controllers, flags }: Conditions):
 }
 
 /** Runs a list of workloads with one manager on a fresh cluster. */
-export async function measureWork(
+async function measureWork(
   manager: ManagerName,
   work: readonly Workload[],
   conditions: Conditions,
