@@ -83,7 +83,7 @@ export function formatRequests(measurements: readonly Measurement[]): string {
 const charted = columns.filter(({ field }) => field !== 'requests' && field !== 'settledMegabytes');
 const barHeight = 9;
 const rowHeight = charted.length * barHeight + 16;
-const left = 300;
+const left = 330; // room for the longest name
 const unit = 260; // pixels for a ratio of 1
 const colours = ['#3b7dd8', '#e08a2e', '#5aa469'];
 
