@@ -36,11 +36,14 @@ test('pods that are more than the server can delete in one go still go before al
   await client.delete(Namespaces, objectKey(undefined, namespace), {}, signal);
 
   const { resourceVersion } = needed.metadata;
+  let deletedAt: string | undefined;
   for await (const event of client.watch(ConfigMaps, { namespace, resourceVersion }, signal)) {
     if (event.type !== 'DELETED') continue;
-    const then = { resourceVersion: event.object.metadata.resourceVersion, resourceVersionMatch: 'Exact' } as const;
-    expect((await client.listAll(Pods, { namespace, ...then }, signal)).items).toEqual([]);
+    deletedAt = event.object.metadata.resourceVersion;
     break;
   }
+  if (deletedAt === undefined) throw new Error('the watch has ended before the ConfigMap went');
+  const then = { resourceVersion: deletedAt, resourceVersionMatch: 'Exact' } as const;
+  expect((await client.listAll(Pods, { namespace, ...then }, signal)).items).toEqual([]);
   expect(await countCutShort(manager)).toBeGreaterThan(0);
 });

@@ -18,7 +18,7 @@ const help = `npm run bench -- [options]
   --rate LIST     of unthrottled, default (default both; the latter with a tenth of each size, since the Go binary
                   then sends 20 requests a second)
   --calm SECONDS  how long to watch a manager that has nothing to do (default 60; an hour is 3600)
-  --out DIR       where results.json and chart.svg go (default .cache/bench)
+  --out DIR       where results.json and a chart for each rate go (default .cache/bench)
 `;
 
 const { values } = parseArgs({
