@@ -11,13 +11,14 @@ export interface Import {
 const leaves = ['pkg/time', 'pkg/log', 'pkg/metrics', 'pkg/certificates'];
 const belowClient = ['pkg/api', ...leaves];
 const belowEngine = ['pkg/client', ...belowClient];
-const belowController = ['informers', 'workqueue', 'pkg/events', 'pkg/leaderelection', ...belowEngine];
+const belowController = ['pkg/flags', 'informers', 'workqueue', 'pkg/events', 'pkg/leaderelection', ...belowEngine];
 const belowControllers = ['pkg/controller', ...belowController];
 
 /** For each folder, the folders it may import from. What is not listed is forbidden, in both places. */
 const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['pkg/time', []],
   ['pkg/certificates', []],
+  ['pkg/flags', ['pkg/time']],
   ['pkg/log', ['pkg/time']],
   ['pkg/metrics', ['pkg/time']],
   ['pkg/api', leaves],

@@ -1,4 +1,5 @@
-import { allFlags, isBoolean } from './flags/index.ts';
+import { isBoolean } from '../../pkg/flags/index.ts';
+import type { AllFlags } from './flags/index.ts';
 
 const shorthands: Readonly<Record<string, string>> = { h: 'help', v: 'v' };
 
@@ -6,13 +7,13 @@ const shorthands: Readonly<Record<string, string>> = { h: 'help', v: 'v' };
  * Brings arguments into the one form `--flag=value`, by the rules of Go's pflag: underscores in names are dashes, a
  * boolean takes a value only behind `=`, any other flag takes the next argument whatever that looks like.
  */
-export function normalizeArguments(argv: readonly string[]): string[] {
+export function normalizeArguments(argv: readonly string[], flags: AllFlags): string[] {
   const result: string[] = [];
   const rest = [...argv];
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
     if (argument === '--') return [...result, argument, ...rest];
     const { name, value } = splitFlag(argument);
-    const type = name === 'help' ? 'bool' : name === undefined ? undefined : allFlags.get(name)?.type;
+    const type = name === 'help' ? 'bool' : name === undefined ? undefined : flags.get(name)?.type;
     if (name === undefined) result.push(argument);
     else if (value !== undefined) result.push(`--${name}=${value}`);
     else if (type === undefined) result.push(`--${name}`);

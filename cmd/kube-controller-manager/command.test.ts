@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
+import { controllers } from '../../controllers/registry.ts';
 import { normalizeArguments } from './arguments.ts';
 import { parseCommandLine } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
+import { collectFlags } from './flags/index.ts';
 
 const argumentRows = [
   { name: 'a boolean alone is true', argv: ['--leader-elect'], expected: ['--leader-elect=true'] },
@@ -29,7 +31,7 @@ const argumentRows = [
 
 describe('normalizeArguments', () => {
   for (const { name, argv, expected } of argumentRows) {
-    test(name, () => expect(normalizeArguments(argv)).toEqual(expected));
+    test(name, () => expect(normalizeArguments(argv, collectFlags(controllers))).toEqual(expected));
   }
 });
 
@@ -64,12 +66,12 @@ describe('parseCommandLine', () => {
   });
 
   test('groups the flags in --help and names the controllers there are', () => {
-    const line = parseCommandLine(['--help'], ['job-controller']);
+    const line = parseCommandLine(['--help'], controllers);
     if (line.kind !== 'print') throw new Error('expected a text');
     expect(line.text).toContain('Debugging flags:');
     expect(line.text.indexOf('Generic flags:')).toBeLessThan(line.text.indexOf('Secure serving flags:'));
     expect(line.text).toMatch(/--leader-elect-lease-duration duration .*\(default 15s\)/s);
-    expect(line.text).toContain('All controllers: job-controller');
+    expect(line.text).toContain('All controllers: replicaset-controller, ');
     expect(line.text).toMatch(/-v, --v Level/);
   });
 });

@@ -1,26 +1,29 @@
 import { Command, CommanderError, Option } from 'commander';
 
+import type { ControllerDescriptor, ControllerFacts } from '../../pkg/controller/index.ts';
+import { isBoolean, type Flag, type FlagType, type GivenFlags } from '../../pkg/flags/index.ts';
 import { normalizeArguments } from './arguments.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
 import { knownGates } from './feature-gate-table.ts';
-import { flagGroups, isBoolean, type Flag, type FlagType } from './flags/index.ts';
+import { collectFlags, type AllFlags } from './flags/index.ts';
 import { knownControllers } from './known-controllers.ts';
 import { versionInfo } from './version.ts';
 
 /** What a command line asks for. `given` holds the occurrences of each flag, in order. */
 export type CommandLine =
   | { readonly kind: 'print'; readonly text: string }
-  | { readonly kind: 'run'; readonly given: ReadonlyMap<string, readonly string[]>; readonly reportedVersion: string };
+  | { readonly kind: 'run'; readonly given: GivenFlags; readonly reportedVersion: string };
 
 const about = `Runs the control loops of a Kubernetes cluster: each watches the state of the cluster through the API server and works
 to bring it closer to the state that is asked for. Takes the flags of the Kubernetes binary of the same name.`;
 
 /** Throws a `StartupError` that names the flag. */
-export function parseCommandLine(argv: readonly string[], registered: readonly string[]): CommandLine {
+export function parseCommandLine(argv: readonly string[], registered: readonly ControllerDescriptor[]): CommandLine {
   const given = new Map<string, string[]>();
-  const program = createProgram(given, registered);
+  const flags = collectFlags(registered);
+  const program = createProgram(flags, given, registered);
   try {
-    program.parse(normalizeArguments(argv), { from: 'user' });
+    program.parse(normalizeArguments(argv, flags), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     throw new StartupError(exitCodes.usage, error.message.replace(/^error: /, ''), { cause: error });
@@ -29,7 +32,7 @@ export function parseCommandLine(argv: readonly string[], registered: readonly s
   return readVersionFlag(given.get('version')?.at(-1) ?? 'false', given);
 }
 
-function readVersionFlag(value: string, given: ReadonlyMap<string, readonly string[]>): CommandLine {
+function readVersionFlag(value: string, given: GivenFlags): CommandLine {
   const { gitVersion } = versionInfo();
   if (value === 'raw') return { kind: 'print', text: `${JSON.stringify(versionInfo())}\n` };
   if (value === 'true') return { kind: 'print', text: `Kubernetes ${gitVersion}\n` };
@@ -40,7 +43,11 @@ function readVersionFlag(value: string, given: ReadonlyMap<string, readonly stri
   throw new StartupError(exitCodes.usage, `invalid argument "${value}" for "--version" flag: ${problem}`);
 }
 
-function createProgram(given: Map<string, string[]>, registered: readonly string[]): Command {
+function createProgram(
+  allFlags: AllFlags,
+  given: Map<string, string[]>,
+  registered: readonly ControllerDescriptor[],
+): Command {
   const program = new Command('kube-controller-manager')
     .usage('[flags]')
     .description(about)
@@ -60,11 +67,9 @@ function createProgram(given: Map<string, string[]>, registered: readonly string
     option.argParser((value: string) => given.set(name, [...(given.get(name) ?? []), value]));
     program.addOption(option);
   };
-  for (const [group, table] of Object.entries(flagGroups)) {
-    for (const [name, flag] of Object.entries(table)) {
-      const shorthand = name === 'v' ? '-v, ' : '';
-      add(group, `${shorthand}--${name} <${flag.type}>`, describe(name, flag, registered));
-    }
+  for (const [name, flag] of allFlags) {
+    const shorthand = name === 'v' ? '-v, ' : '';
+    add(flag.group, `${shorthand}--${name} <${flag.type}>`, describe(name, flag, registered));
   }
   add('Global', '-h, --help <bool>', 'Print this text and exit');
   return program;
@@ -74,7 +79,7 @@ function hint(type: string): string {
   return isBoolean(type as FlagType) ? '' : ` ${type}`; // the terms are those that createProgram wrote
 }
 
-function describe(name: string, { help, initial }: Flag, registered: readonly string[]): string {
+function describe(name: string, { help, initial }: Flag, registered: readonly ControllerDescriptor[]): string {
   const text = name === 'controllers' ? `${help}\n${describeControllers(registered)}` : help;
   const more = name === 'feature-gates' ? `\n${describeGates().join('\n')}` : '';
   return initial === '' || initial === '0s' || initial === 'false'
@@ -82,11 +87,21 @@ function describe(name: string, { help, initial }: Flag, registered: readonly st
     : `${text}${more} (default ${initial})`;
 }
 
-function describeControllers(registered: readonly string[]): string {
-  const names = knownControllers.map(({ name }) => name);
-  const missing = names.filter((name) => !registered.includes(name));
-  const off = knownControllers.filter(({ onByDefault }) => !onByDefault).map(({ name }) => name);
-  return `All controllers: ${registered.join(', ')}\nAccepted but not part of this build: ${missing.join(', ')}\nDisabled-by-default controllers: ${off.join(', ')}`;
+function describeControllers(registered: readonly ControllerDescriptor[]): string {
+  const built = registered.map(({ name }) => name);
+  const known = knownControllers(registered);
+  const off = known.filter(({ onByDefault }) => !onByDefault);
+  const missing = known.filter(({ name }) => !built.includes(name));
+  const list = (controllers: readonly ControllerFacts[]): string =>
+    controllers
+      .map(({ name }) => name)
+      .sort()
+      .join(', ');
+  return [
+    `All controllers: ${built.join(', ')}`,
+    `Accepted, but not part of this build: ${list(missing)}`,
+    `Disabled-by-default controllers: ${list(off)}`,
+  ].join('\n');
 }
 
 function describeGates(): string[] {

@@ -3,43 +3,45 @@ import { readFile } from 'node:fs/promises';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import * as z from 'zod';
 
+import { FlagError, isRepeatable, readFlag, type Flag, type FlagType, type GivenFlags } from '../../pkg/flags/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
-import { allFlags, FlagError, isRepeatable, parseFlag, type Flag, type FlagType } from './flags/index.ts';
+import type { AllFlags } from './flags/index.ts';
 
 export const configApiVersion = 'kubecontrollermanager.config.k8s.io/v1alpha1';
 export const configKind = 'KubeControllerManagerConfiguration';
 
-/** The flags that a file sets, as if they stood on the command line. Throws when a field is unknown or wrong. */
-export async function readConfigFile(path: string): Promise<ReadonlyMap<string, readonly string[]>> {
+/** The flags that a file sets, in the form of a command line. Throws a `StartupError` if a field is unknown or wrong. */
+export async function readConfigFile(path: string, flags: AllFlags): Promise<GivenFlags> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new StartupError(exitCodes.environment, `--config: cannot read the file: ${why}`, { cause: error });
   });
   try {
-    return parseConfig(load(text, { schema: CORE_SCHEMA }));
+    return parseConfig(load(text, { schema: CORE_SCHEMA }), flags);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new StartupError(exitCodes.usage, `--config ${path}: ${why.split('\n', 1)[0] ?? ''}`, { cause: error });
   }
 }
 
-/** Throws an error whose message starts with the path of the field. */
-export function parseConfig(content: unknown): ReadonlyMap<string, readonly string[]> {
-  const result = configSchema().safeParse(content ?? {});
+/** Throws a `ConfigError` whose message starts with the path of the field. */
+export function parseConfig(content: unknown, flags: AllFlags): GivenFlags {
+  const result = configSchema(flags).safeParse(content ?? {});
   if (!result.success) {
     const [issue] = result.error.issues;
     const path = issue?.path.join('.') ?? '';
     throw new ConfigError(path === '' ? (issue?.message ?? '') : `${path}: ${issue?.message ?? ''}`);
   }
   const given = new Map<string, readonly string[]>();
-  for (const [name, { config }] of allFlags) {
-    if (config === '') continue;
+  for (const [name, { config }] of flags) {
+    if (config === undefined) continue;
     const value = valueAt(result.data, config.split('.'));
     if (value !== undefined) given.set(name, occurrencesOf(value));
   }
   return given;
 }
 
+/** A field of the configuration file is unknown or wrong. */
 class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly reason = 'BadConfig';
@@ -49,13 +51,13 @@ interface SchemaTree {
   [field: string]: SchemaTree | z.ZodType;
 }
 
-function configSchema(): z.ZodType {
+function configSchema(flags: AllFlags): z.ZodType {
   const root: SchemaTree = {
     apiVersion: z.literal(configApiVersion).optional(),
     kind: z.literal(configKind).optional(),
   };
-  for (const [name, flag] of allFlags) {
-    if (flag.config !== '') setAt(root, flag.config.split('.'), fieldSchema(name, flag));
+  for (const [name, flag] of flags) {
+    if (flag.config !== undefined) setAt(root, flag.config.split('.'), fieldSchema(name, flag));
   }
   return objectSchema(root);
 }
@@ -88,12 +90,12 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
     : undefined;
 }
 
-/** YAML has types of its own, so a number where a duration belongs is an error rather than a guess. */
-function fieldSchema(name: string, { type }: Flag): z.ZodType {
-  const yaml = yamlSchema(type);
+/** YAML has its own types. A number in place of a duration is an error: its unit would be a guess. */
+function fieldSchema(name: string, flag: Flag): z.ZodType {
+  const yaml = yamlSchema(flag.type);
   const checked = yaml.superRefine((value, context) => {
     try {
-      parseFlag(name, type, occurrencesOf(value));
+      readFlag(name, flag, occurrencesOf(value));
     } catch (error) {
       if (!(error instanceof FlagError)) throw error;
       context.addIssue(error.message);

@@ -1,17 +1,20 @@
+import { formatValue } from '../../pkg/flags/index.ts';
 import { formatDuration } from '../../pkg/time/index.ts';
 import { configApiVersion, configKind } from './config-file.ts';
-import { allFlags, formatValue, isRepeatable } from './flags/index.ts';
+import type { Options } from './options.ts';
 
 /** The name under which the Go binary publishes its configuration. */
 export const configzName = 'kubecontrollermanager.config.k8s.io';
 
 type Section = { [field: string]: unknown };
 
-/** Every setting by its path in a configuration file. Durations as text: what is served here can be read back. */
-export function describeConfig(values: ReadonlyMap<string, unknown>): Readonly<Record<string, unknown>> {
+type Settings = Pick<Options, 'allFlags' | 'values'>;
+
+/** Every setting by its path in a configuration file. The result is a valid configuration file: durations are text. */
+export function describeConfig({ allFlags, values }: Settings): Readonly<Record<string, unknown>> {
   const root: Section = { kind: configKind, apiVersion: configApiVersion };
   for (const [name, { config, type }] of allFlags) {
-    if (config === '') continue;
+    if (config === undefined) continue;
     const value = values.get(name);
     const path = config.split('.');
     const field = path.pop() ?? '';
@@ -35,10 +38,6 @@ function isSection(value: unknown): value is Section {
 }
 
 /** Every flag and its value, for /flagz. Files are named, never shown. */
-export function describeFlags(values: ReadonlyMap<string, unknown>): Readonly<Record<string, string>> {
-  const flags = [...allFlags].map(([name, { type }]) => {
-    const value = values.get(name);
-    return [name, value === undefined && isRepeatable(type) ? '[]' : formatValue(type, value ?? '')];
-  });
-  return Object.fromEntries(flags);
+export function describeFlags({ allFlags, values }: Settings): Readonly<Record<string, string>> {
+  return Object.fromEntries([...allFlags].map(([name, { type }]) => [name, formatValue(type, values.get(name))]));
 }

@@ -1,44 +1,46 @@
-import type { ControllerDescriptor, FeatureGates } from '../../pkg/controller/index.ts';
+import type { ControllerDescriptor, ControllerFacts, FeatureGates } from '../../pkg/controller/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
-import { cloudControllers, knownControllers, type KnownController } from './known-controllers.ts';
+import { knownControllers } from './known-controllers.ts';
+import { cloudControllers } from './not-built/index.ts';
 
-/** Mints the tokens that others may need, so it runs whenever it is not left out by name, and before the others. */
+/** Other controllers may need its tokens. So it starts first, and runs unless it is left out by name, as in Go. */
 export const tokenController = 'serviceaccount-token-controller';
 
 export interface ControllerSelection {
-  /** In the order in which they are to start. */
+  /** In start order. */
   readonly enabled: readonly ControllerDescriptor[];
-  /** Asked for and known to Kubernetes, but not part of this build. */
+  /** Selected, but not part of this build. */
   readonly notBuilt: readonly string[];
-  /** Asked for and built, but a gate that they need is off. */
+  /** Selected and built, but a required gate is off. */
   readonly gatedOff: readonly string[];
   readonly disabled: readonly string[];
 }
 
-/** What `--controllers` makes of the controllers there are. Throws when it names one that Kubernetes does not have. */
+/** Applies `--controllers`. Throws a `StartupError` if it names an unknown controller. */
 export function selectControllers(
   requested: readonly string[],
   registered: readonly ControllerDescriptor[],
   gates: FeatureGates,
 ): ControllerSelection {
-  const known = [...new Map([...knownControllers, ...registered].map((entry) => [entry.name, entry])).values()];
+  const known = knownControllers(registered);
   const wanted = resolveNames(requested, known);
   const isOn = (gate: string): boolean => gates.isEnabled(gate);
   const selected = known.filter((controller) => isWanted(controller, wanted));
   const gatedOff = selected.filter(({ requiredGates }) => !requiredGates.every(isOn)).map(({ name }) => name);
+  const cloud = new Set(cloudControllers.map(({ name }) => name));
   const running = new Set(selected.map(({ name }) => name).filter((name) => !gatedOff.includes(name)));
   const built = new Set(registered.map(({ name }) => name));
   const enabled = registered.filter(({ name }) => running.has(name));
   return {
     enabled: enabled.sort((a, b) => Number(b.name === tokenController) - Number(a.name === tokenController)),
-    notBuilt: [...running].filter((name) => !built.has(name) && !cloudControllers.has(name)),
+    notBuilt: [...running].sort().filter((name) => !built.has(name) && !cloud.has(name)),
     gatedOff: gatedOff.filter((name) => built.has(name)),
     disabled: known.filter(({ name }) => !running.has(name) && built.has(name)).map(({ name }) => name),
   };
 }
 
-/** Replaces aliases by names, keeping a leading minus. */
-function resolveNames(requested: readonly string[], known: readonly KnownController[]): readonly string[] {
+/** Replaces aliases by names and keeps a leading minus. */
+function resolveNames(requested: readonly string[], known: readonly ControllerFacts[]): readonly string[] {
   const names = new Map(known.flatMap(({ name, aliases }) => [name, ...aliases].map((each) => [each, name])));
   return requested.map((entry) => {
     if (entry === '*') return entry;
@@ -51,8 +53,8 @@ function resolveNames(requested: readonly string[], known: readonly KnownControl
   });
 }
 
-/** The first entry that names it decides; else `*` takes in all that are on by default. */
-function isWanted({ name, onByDefault }: KnownController, wanted: readonly string[]): boolean {
+/** The first entry with the name decides. Otherwise `*` selects all controllers that are on by default. */
+function isWanted({ name, onByDefault }: ControllerFacts, wanted: readonly string[]): boolean {
   const named = wanted.find((entry) => entry === name || entry === `-${name}`);
   if (named !== undefined) return named === name;
   return name === tokenController || (onByDefault && wanted.includes('*'));

@@ -4,7 +4,6 @@ import type { HealthChecks } from '../../pkg/server/index.ts';
 import { formatDuration, type Clock } from '../../pkg/time/index.ts';
 import { createSharedContext, type ContextDeps, type SharedContext } from './context.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
-import { controllerOptions } from './options.ts';
 import { Supervisor, type ControllerLife } from './supervisor.ts';
 
 export interface LeadDeps extends ContextDeps {
@@ -51,7 +50,7 @@ function createSupervisor(descriptor: ControllerDescriptor, shared: SharedContex
   const { clock, logger, random, options, controllerMetrics } = deps;
   const { name } = descriptor;
   try {
-    const create = descriptor.bind(controllerOptions(descriptor, options));
+    const create = descriptor.bind(options.given);
     const build = (): ControllerLife => {
       const { context, discard } = shared.createContext(name);
       try {

@@ -1,22 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import * as z from 'zod';
 
-import { defineController } from '../../pkg/controller/index.ts';
+import { controllers } from '../../controllers/registry.ts';
 import { parseCommandLine } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { controllerOptions, resolveOptions, type Options } from './options.ts';
-
-const jobs = defineController({
-  name: 'job-controller',
-  aliases: ['job'],
-  options: z.strictObject({ 'concurrent-job-syncs': z.number().int().min(1).default(5) }),
-  create: () => ({ name: 'job-controller', run: async () => {} }),
-});
+import { resolveOptions, type Options } from './options.ts';
 
 function resolve(...argv: string[]): Options {
-  const line = parseCommandLine(argv, []);
+  const line = parseCommandLine(argv, controllers);
   if (line.kind !== 'run') throw new Error('expected a run');
-  return resolveOptions(line.given, [jobs]);
+  return resolveOptions(line.given, controllers);
 }
 
 /** What kubeadm 1.36 writes into its manifest for a cluster with a pod network. */
@@ -50,14 +42,7 @@ describe('resolveOptions', () => {
   });
 
   test('is silent about flags that are at their default', () => {
-    expect(resolve('--cluster-name=kubernetes', '--controllers=job').notes).toEqual([
-      expect.stringContaining('serviceaccount-token-controller'),
-    ]);
-  });
-
-  test('hands a controller the options that were set, as values', () => {
-    expect(controllerOptions(jobs, resolve('--concurrent-job-syncs=7'))).toEqual({ 'concurrent-job-syncs': 7 });
-    expect(controllerOptions(jobs, resolve())).toEqual({});
+    expect(resolve('--cluster-name=kubernetes', '--controllers=job').notes).toEqual([]);
   });
 
   test('lease durations need not agree when there is no election', () => {
@@ -76,6 +61,7 @@ const refused = [
   { argv: ['--secure-port=70000'], names: '--secure-port' },
   { argv: ['--bind-address=localhost'], names: '--bind-address' },
   { argv: ['--concurrent-job-syncs=many'], names: '--concurrent-job-syncs' },
+  { argv: ['--concurrent-job-syncs=0'], names: '--concurrent-job-syncs: must be at least 1, got 0' },
   { argv: ['--logging-format=xml'], names: '--logging-format' },
   { argv: ['--cloud-provider=aws'], names: '--cloud-provider' },
   { argv: ['--cidr-allocator-type=CloudAllocator'], names: '--cidr-allocator-type' },

@@ -1,102 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { ControllerDescriptor } from '../../pkg/controller/index.ts';
+import { FlagError, readFlag, readFlags, type GivenFlags } from '../../pkg/flags/index.ts';
 import { checkDurations, InvalidDurationsError } from '../../pkg/leaderelection/index.ts';
 import { selectControllers, type ControllerSelection } from './controller-selection.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
 import { resolveGates, type ResolvedGates } from './feature-gates.ts';
-import { allFlags, FlagError, initialValue, parseFlag, processFlagNames, type ProcessOptions } from './flags/index.ts';
+import { collectFlags, processFlags, type AllFlags, type ProcessOptions } from './flags/index.ts';
 
-/** Everything that the command line and the configuration file say, checked before anything starts. */
+/** The command line and the configuration file, parsed and checked before anything starts. */
 export interface Options {
   readonly flags: ProcessOptions;
-  /** Every flag, those of controllers too. */
+  /** The declarations of all flags, those of controllers included. */
+  readonly allFlags: AllFlags;
+  /** The value of each flag in `allFlags`. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** Flags that were set, be it to their default. */
-  readonly given: ReadonlySet<string>;
+  /** The flags that were set, even if to their default. */
+  readonly given: GivenFlags;
   readonly gates: ResolvedGates;
   readonly controllers: ControllerSelection;
-  /** What was asked for and does not happen, a line each, to be said once in the log. */
+  /** Each line names a setting that has no effect. They are logged once. */
   readonly notes: readonly string[];
 }
 
-export type GivenFlags = ReadonlyMap<string, readonly string[]>;
-
 /** Throws a `StartupError` whose message names the flag, gate or controller that is wrong. */
 export function resolveOptions(given: GivenFlags, registered: readonly ControllerDescriptor[]): Options {
-  const values = parseValues(given);
-  const flags = Object.fromEntries([...values].filter(([name]) => processFlagNames.has(name))) as ProcessOptions;
+  const allFlags = collectFlags(registered);
+  const values = withExitCode(() => parseValues(allFlags, given));
+  const flags = readFlags(processFlags, given);
   checkFlags(flags);
   const gates = resolveGates(flags['feature-gates']);
   checkGatedFlags(flags, gates);
   const controllers = selectControllers(flags.controllers, registered, gates);
-  const owned = new Set(registered.flatMap(({ options }) => Object.keys(options.shape)));
-  const changed = [...given.keys()].filter((name) => !isInitial(name, values.get(name)));
   const notes = [
-    ...changed.filter((name) => !hasEffect(name, owned)).map((name) => `--${name} has no effect in this build`),
+    ...noteFlags(allFlags, values),
     ...noteControllers(controllers),
-    ...gates.withoutEffect.map((gate) => `--feature-gates: ${gate} changes nothing that this build does`),
+    ...gates.withoutEffect.map((gate) => `--feature-gates: ${gate} has no effect in this build`),
   ];
-  if (flags['allocate-node-cidrs'] && !owned.has('allocate-node-cidrs')) {
-    notes.push(
-      '--allocate-node-cidrs: node-ipam-controller is not part of this build, new nodes get no podCIDR from here',
-    );
+  return { flags, allFlags, values, given, gates, controllers, notes };
+}
+
+/**
+ * Checks what the enabled controllers read from flags, files included: they are created when the process leads, which
+ * may be much later. Throws a `StartupError` that names the flag.
+ */
+export function checkControllerFlags({ controllers, given }: Options): void {
+  withExitCode(() => controllers.enabled.forEach((descriptor) => void descriptor.bind(given)));
+}
+
+function withExitCode<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    const exitCode = error.reason === 'UnusableFile' ? exitCodes.environment : exitCodes.usage;
+    throw new StartupError(exitCode, error.message, { cause: error });
   }
-  return { flags, values, given: new Set(given.keys()), gates, controllers, notes };
 }
 
-/** The options of one controller that were set: what its schema does not find there it fills in itself. */
-export function controllerOptions({ options }: ControllerDescriptor, { given, values }: Options): object {
-  const set = Object.keys(options.shape).filter((name) => given.has(name));
-  return Object.fromEntries(set.map((name) => [name, values.get(name)]));
+function parseValues(allFlags: AllFlags, given: GivenFlags): ReadonlyMap<string, unknown> {
+  return new Map([...allFlags].map(([name, flag]) => [name, readFlag(name, flag, given.get(name))]));
 }
 
-function parseValues(given: GivenFlags): ReadonlyMap<string, unknown> {
-  const values = new Map<string, unknown>();
-  for (const [name, flag] of allFlags) {
-    const occurrences = given.get(name);
-    try {
-      values.set(name, occurrences === undefined ? initialValue(name, flag) : parseFlag(name, flag.type, occurrences));
-    } catch (error) {
-      if (!(error instanceof FlagError)) throw error;
-      throw new StartupError(exitCodes.usage, error.message, { cause: error });
-    }
-  }
-  return values;
-}
-
-function isInitial(name: string, value: unknown): boolean {
-  const flag = allFlags.get(name);
-  return flag !== undefined && JSON.stringify(value) === JSON.stringify(initialValue(name, flag));
-}
-
-/** Flags of the process that do nothing here and are harmless to ignore. */
-const inert: ReadonlySet<string> = new Set([
-  'allow-metric-labels',
-  'allow-metric-labels-manifest',
-  'cloud-config',
-  'cloud-provider',
-  'cluster-name',
-  'configure-cloud-routes',
-  'contention-profiling',
-  'disable-http2-serving',
-  'external-cloud-volume-plugin',
-  'http2-max-streams-per-connection',
-  'leader-migration-config',
-  'log-flush-frequency',
-  'log-json-info-buffer-size',
-  'log-text-info-buffer-size',
-  'min-compatibility-version',
-  'permit-address-sharing',
-  'route-reconciliation-period',
-  'show-hidden-metrics-for-version',
-  'vmodule',
-]);
-
-/** Flags that stand among those of the process but belong to controllers. */
-const ownedElsewhere: ReadonlySet<string> = new Set(['allocate-node-cidrs', 'cluster-cidr', 'node-monitor-period']);
-
-function hasEffect(name: string, owned: ReadonlySet<string>): boolean {
-  if (owned.has(name)) return true;
-  return name === 'version' || (processFlagNames.has(name) && !inert.has(name) && !ownedElsewhere.has(name));
+/** Flags without effect that differ from their default. */
+function noteFlags(allFlags: AllFlags, values: ReadonlyMap<string, unknown>): string[] {
+  return [...allFlags].flatMap(([name, flag]) => {
+    if (flag.noEffect === undefined || isDeepStrictEqual(values.get(name), readFlag(name, flag, undefined))) return [];
+    return flag.noEffect === true ? [`--${name} has no effect in this build`] : [`--${name}: ${flag.noEffect}`];
+  });
 }
 
 function noteControllers({ notBuilt, gatedOff }: ControllerSelection): string[] {
@@ -108,48 +79,22 @@ function noteControllers({ notBuilt, gatedOff }: ControllerSelection): string[] 
 
 type Rule = (flags: ProcessOptions) => string | undefined;
 
-/** What one flag may not be, or two may not be together. A rule gives the whole line. */
+/** Rules for flags that depend on each other. A rule returns the whole error message. */
 const rules: readonly Rule[] = [
   (flags) =>
-    flags['secure-port'] >= 0 && flags['secure-port'] <= 65_535
-      ? undefined
-      : `--secure-port must be between 0 and 65535, got ${flags['secure-port']}`,
-  (flags) =>
     flags['leader-elect'] && flags['leader-elect-resource-lock'] !== 'leases'
-      ? `--leader-elect-resource-lock must be "leases", got "${flags['leader-elect-resource-lock']}"`
+      ? `--leader-elect-resource-lock: must be "leases", got "${flags['leader-elect-resource-lock']}"`
       : undefined,
   (flags) => {
     const missing = (['leader-elect-resource-name', 'leader-elect-resource-namespace'] as const).find(
       (name) => flags['leader-elect'] && flags[name] === '',
     );
-    return missing === undefined ? undefined : `--${missing} must not be empty`;
+    return missing === undefined ? undefined : `--${missing}: must not be empty`;
   },
-  (flags) =>
-    flags['enable-leader-migration']
-      ? '--enable-leader-migration is not available: controllers that moved elsewhere would run twice'
-      : undefined,
-  (flags) =>
-    ['text', 'json'].includes(flags['logging-format'])
-      ? undefined
-      : `--logging-format must be "text" or "json", got "${flags['logging-format']}"`,
-  (flags) =>
-    ['', 'external'].includes(flags['cloud-provider'])
-      ? undefined
-      : `--cloud-provider must be empty or "external", got "${flags['cloud-provider']}": no provider is built in`,
-  (flags) =>
-    ['', 'RangeAllocator'].includes(flags['cidr-allocator-type'])
-      ? undefined
-      : `--cidr-allocator-type must be "RangeAllocator", got "${flags['cidr-allocator-type']}"`,
-  (flags) => {
-    const other = flags['emulated-version'].find((version) => !/^(kube=)?v?1\.36$/.test(version));
-    return other === undefined ? undefined : `--emulated-version can only be 1.36 here, got "${other}"`;
-  },
-  (flags) => (flags['kube-api-burst'] < 0 ? '--kube-api-burst must not be negative' : undefined),
   (flags) =>
     (flags['tls-cert-file'] === '') === (flags['tls-private-key-file'] === '')
       ? undefined
-      : '--tls-cert-file and --tls-private-key-file must be given together',
-  (flags) => (flags.v < 0 ? '--v must not be negative' : undefined),
+      : '--tls-cert-file and --tls-private-key-file must be set together',
 ];
 
 function checkFlags(flags: ProcessOptions): void {
@@ -166,7 +111,7 @@ function checkFlags(flags: ProcessOptions): void {
   }
 }
 
-/** What of logging Kubernetes still keeps behind gates. */
+/** Logging options that are still behind feature gates, as in Go. */
 function checkGatedFlags(flags: ProcessOptions, gates: ResolvedGates): void {
   const refuse = (flag: string, gate: string): never => {
     throw new StartupError(exitCodes.usage, `--${flag}: feature gate ${gate} is off`);

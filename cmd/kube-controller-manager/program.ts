@@ -1,9 +1,7 @@
-import { access, constants } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
-import * as z from 'zod';
-
 import { GracefulStop, type ControllerDescriptor } from '../../pkg/controller/index.ts';
+import { readFlag, type GivenFlags } from '../../pkg/flags/index.ts';
 import { LeaderLostError } from '../../pkg/leaderelection/index.ts';
 import { createLogger, openLogStream } from '../../pkg/log/index.ts';
 import { ServingError } from '../../pkg/server/index.ts';
@@ -11,8 +9,8 @@ import { systemClock, systemRandom } from '../../pkg/time/index.ts';
 import { parseCommandLine, type CommandLine } from './command.ts';
 import { readConfigFile } from './config-file.ts';
 import { exitCodes, StartupError, type ExitCode } from './exit-codes.ts';
-import { parseFlag } from './flags/index.ts';
-import { controllerOptions, resolveOptions, type GivenFlags, type Options } from './options.ts';
+import { collectFlags, processFlags } from './flags/index.ts';
+import { checkControllerFlags, resolveOptions } from './options.ts';
 import { run } from './run.ts';
 import type { Environment } from './connect.ts';
 
@@ -26,8 +24,7 @@ export interface ProgramDeps {
 /** Runs one command line to its end. What goes wrong is one line on stderr and an exit code. */
 export async function runProgram(argv: readonly string[], deps: ProgramDeps, signal: AbortSignal): Promise<ExitCode> {
   try {
-    const names = deps.controllers.map(({ name }) => name);
-    const line = parseCommandLine(argv, names);
+    const line = parseCommandLine(argv, deps.controllers);
     if (line.kind === 'run') return await start(line, deps, signal);
     deps.stdout(line.text);
     return exitCodes.ok;
@@ -41,9 +38,8 @@ export async function runProgram(argv: readonly string[], deps: ProgramDeps, sig
 
 async function start(line: CommandLine & { kind: 'run' }, deps: ProgramDeps, signal: AbortSignal): Promise<ExitCode> {
   const { reportedVersion } = line;
-  const options = resolveOptions(await withConfigFile(line.given), deps.controllers);
-  await checkFiles(options);
-  checkControllerOptions(options);
+  const options = resolveOptions(await withConfigFile(line.given, deps), deps.controllers);
+  checkControllerFlags(options);
   const { flags } = options;
   const log = openLogStream(2);
   const splitStream = flags[flags['logging-format'] === 'json' ? 'log-json-split-stream' : 'log-text-split-stream'];
@@ -66,7 +62,7 @@ async function start(line: CommandLine & { kind: 'run' }, deps: ProgramDeps, sig
         hostname: hostname(),
         reportedVersion,
         setVerbosity(value) {
-          verbosity = parseFlag('v', 'Level', [value]);
+          verbosity = readFlag('v', processFlags.v, [value]);
           return `successfully set klog.logging.verbosity to ${value}`;
         },
       },
@@ -79,38 +75,10 @@ async function start(line: CommandLine & { kind: 'run' }, deps: ProgramDeps, sig
   }
 }
 
-/** The command line wins over the file, flag by flag. */
-async function withConfigFile(given: GivenFlags): Promise<GivenFlags> {
+/** A flag on the command line overrides the file. */
+async function withConfigFile(given: GivenFlags, { controllers }: ProgramDeps): Promise<GivenFlags> {
   const path = given.get('config')?.at(-1) ?? '';
-  return path === '' ? given : new Map([...(await readConfigFile(path)), ...given]);
-}
-
-/** Files that controllers need are opened much later: better to hear of a wrong path now. */
-async function checkFiles({ controllers, given, values }: Options): Promise<void> {
-  const flags = new Set(controllers.enabled.flatMap(({ options }) => Object.keys(options.shape)));
-  for (const flag of flags) {
-    const path = values.get(flag);
-    if (!flag.endsWith('-file') || !given.has(flag) || typeof path !== 'string' || path === '') continue;
-    await access(path, constants.R_OK).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new StartupError(exitCodes.environment, `--${flag}: cannot read the file: ${why}`, { cause: error });
-    });
-  }
-}
-
-/** Controllers are made when the process leads, which may be long from now: what none could work with ends the start. */
-function checkControllerOptions(options: Options): void {
-  for (const descriptor of options.controllers.enabled) {
-    try {
-      descriptor.bind(controllerOptions(descriptor, options));
-    } catch (error) {
-      const [issue] = error instanceof z.ZodError ? error.issues : [];
-      if (issue === undefined) throw error;
-      const flag = String(issue.path[0]);
-      const exitCode = flag.endsWith('-file') ? exitCodes.environment : exitCodes.usage;
-      throw new StartupError(exitCode, `--${flag}: ${issue.message}`, { cause: error });
-    }
-  }
+  return path === '' ? given : new Map([...(await readConfigFile(path, collectFlags(controllers))), ...given]);
 }
 
 function explain(error: unknown): { readonly exitCode: ExitCode; readonly message: string } {

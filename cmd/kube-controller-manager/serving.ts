@@ -77,7 +77,7 @@ export function mustLookUpAuthorities({ flags }: Options): boolean {
 
 function planContent(deps: ServingDeps): ServerOptions['content'] {
   const { options, health, registry, sliRegistry, reportedVersion, setVerbosity, debugPages, clock } = deps;
-  const { flags, gates, values } = options;
+  const { flags, gates } = options;
   const disabled = flags['disabled-metrics'];
   const release = reportedVersion.replace(/^v/, '');
   return {
@@ -90,8 +90,8 @@ function planContent(deps: ServingDeps): ServerOptions['content'] {
       },
     },
     sliMetrics: sliRegistry,
-    config: { [configzName]: describeConfig(values) },
-    flags: gates.isEnabled('ComponentFlagz') ? describeFlags(values) : undefined,
+    config: { [configzName]: describeConfig(options) },
+    flags: gates.isEnabled('ComponentFlagz') ? describeFlags(options) : undefined,
     status: gates.isEnabled('ComponentStatusz')
       ? {
           startedAtMs: clock.now() - clock.monotonic(),

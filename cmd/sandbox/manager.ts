@@ -16,8 +16,7 @@ export interface ManagerDeps {
 
 /** The controller manager in this process: the same code and flags as in a process of its own. Runs until the abort. */
 export async function runManager(argv: readonly string[], deps: ManagerDeps, signal: AbortSignal): Promise<void> {
-  const names = deps.controllers.map(({ name }) => name);
-  const line = parseCommandLine(argv, names);
+  const line = parseCommandLine(argv, deps.controllers);
   if (line.kind !== 'run') throw new Error('flags that only print are of no use to a manager in the sandbox');
   const options = resolveOptions(line.given, deps.controllers);
   const { logger, environment } = deps;

@@ -1,18 +1,17 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
+import { atLeast, flag } from '../../pkg/flags/index.ts';
 import { createDeploymentController } from './deployment.ts';
 
 export const deployment = defineController({
   name: 'deployment-controller',
   aliases: ['deployment'],
-  options: z.strictObject({
-    'concurrent-deployment-syncs': z.coerce
-      .number()
-      .int()
-      .min(1)
-      .default(5)
-      .describe('Deployments that may sync at once'),
-  }),
+  flags: {
+    'concurrent-deployment-syncs': flag('int32', {
+      default: 5,
+      check: atLeast(1),
+      config: 'DeploymentController.ConcurrentDeploymentSyncs',
+      help: 'Deployments that may sync at the same time',
+    }),
+  },
   create: (context, options) => createDeploymentController(context, options['concurrent-deployment-syncs']),
 });

@@ -1,15 +1,24 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
+import { atLeast, flag } from '../../pkg/flags/index.ts';
 import { createNamespaceController } from './namespace.ts';
 
 export const namespace = defineController({
   name: 'namespace-controller',
   aliases: ['namespace'],
-  options: z.strictObject({
-    'concurrent-namespace-syncs': z.number().int().min(1).default(10),
-    'namespace-sync-period': z.number().min(0).default(300_000),
-  }),
+  flags: {
+    'concurrent-namespace-syncs': flag('int32', {
+      default: 10,
+      check: atLeast(1),
+      config: 'NamespaceController.ConcurrentNamespaceSyncs',
+      help: 'Namespaces that may sync at the same time',
+    }),
+    'namespace-sync-period': flag('duration', {
+      default: '5m0s',
+      check: atLeast(0),
+      config: 'NamespaceController.NamespaceSyncPeriod',
+      help: 'How often every namespace is synced again',
+    }),
+  },
   create: (context, options) =>
     createNamespaceController(context, {
       workers: options['concurrent-namespace-syncs'],

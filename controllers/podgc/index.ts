@@ -1,17 +1,16 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
+import { flag } from '../../pkg/flags/index.ts';
 import { createPodGcController } from './pod-gc.ts';
 
 export const podGarbageCollector = defineController({
   name: 'pod-garbage-collector-controller',
   aliases: ['podgc'],
-  options: z.strictObject({
-    'terminated-pod-gc-threshold': z
-      .number()
-      .int()
-      .default(12_500)
-      .describe('More finished pods than this are deleted, oldest first; 0 or less for never'),
-  }),
+  flags: {
+    'terminated-pod-gc-threshold': flag('int32', {
+      default: 12_500,
+      config: 'PodGCController.TerminatedPodGCThreshold',
+      help: 'If there are more finished pods than this, the oldest are deleted; 0 or less turns that off',
+    }),
+  },
   create: (context, options) => createPodGcController(context, options['terminated-pod-gc-threshold']),
 });

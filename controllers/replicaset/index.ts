@@ -1,17 +1,19 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
+import { atLeast, flag } from '../../pkg/flags/index.ts';
 import { replicaSetKind, replicationControllerKind } from './replica-kinds.ts';
 import { createReplicaController } from './replicas.ts';
-
-const concurrency = z.coerce.number().int().min(1).default(5);
 
 export const replicaSet = defineController({
   name: replicaSetKind.controllerName,
   aliases: ['replicaset'],
-  options: z.strictObject({
-    'concurrent-replicaset-syncs': concurrency.describe('ReplicaSets that may sync at once'),
-  }),
+  flags: {
+    'concurrent-replicaset-syncs': flag('int32', {
+      default: 5,
+      check: atLeast(1),
+      config: 'ReplicaSetController.ConcurrentRSSyncs',
+      help: 'ReplicaSets that may sync at the same time',
+    }),
+  },
   create: (context, options) =>
     createReplicaController(context, replicaSetKind, options['concurrent-replicaset-syncs']),
 });
@@ -19,9 +21,14 @@ export const replicaSet = defineController({
 export const replicationController = defineController({
   name: replicationControllerKind.controllerName,
   aliases: ['replicationcontroller'],
-  options: z.strictObject({
-    'concurrent-rc-syncs': concurrency.describe('ReplicationControllers that may sync at once'),
-  }),
+  flags: {
+    'concurrent-rc-syncs': flag('int32', {
+      default: 5,
+      check: atLeast(1),
+      config: 'ReplicationController.ConcurrentRCSyncs',
+      help: 'ReplicationControllers that may sync at the same time',
+    }),
+  },
   create: (context, options) =>
     createReplicaController(context, replicationControllerKind, options['concurrent-rc-syncs']),
 });

@@ -1,15 +1,15 @@
-import * as z from 'zod';
-
-import { defineController, fileOption, parseCertificates, readFileOption } from '../../pkg/controller/index.ts';
+import { parseCertificates } from '../../pkg/certificates/index.ts';
+import { defineController, sharedFlags } from '../../pkg/controller/index.ts';
+import { readFlagFile } from '../../pkg/flags/index.ts';
 import { createRootCaPublisher } from './root-ca-publisher.ts';
 
 export const rootCaPublisher = defineController({
   name: 'root-ca-certificate-publisher-controller',
   aliases: ['root-ca-cert-publisher'],
-  options: z.strictObject({ 'root-ca-file': fileOption(parseCertificates) }),
+  flags: { 'root-ca-file': sharedFlags['root-ca-file'] },
   create: (context, options) =>
     createRootCaPublisher(
       context,
-      readFileOption(options['root-ca-file'], parseCertificates) ?? context.serverAuthority ?? '',
+      readFlagFile(options['root-ca-file'], parseCertificates) ?? context.serverAuthority ?? '',
     ),
 });

@@ -1,11 +1,8 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
 import { createServiceAccountController } from './service-accounts.ts';
 
 export const serviceAccount = defineController({
   name: 'serviceaccount-controller',
   aliases: ['serviceaccount'],
-  options: z.strictObject({}),
   create: createServiceAccountController,
 });

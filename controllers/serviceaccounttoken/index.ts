@@ -1,26 +1,38 @@
-import * as z from 'zod';
-
-import { defineController, fileOption, parseCertificates, readFileOption } from '../../pkg/controller/index.ts';
+import { parseCertificates } from '../../pkg/certificates/index.ts';
+import { defineController, sharedFlags } from '../../pkg/controller/index.ts';
+import { atLeast, flag, readFlagFile } from '../../pkg/flags/index.ts';
 import { createServiceAccountTokenController } from './service-account-tokens.ts';
 import { createTokenSigner } from './token-signer.ts';
 
 const name = 'serviceaccount-token-controller';
+const group = 'Serviceaccount-controller';
 
 export const serviceAccountToken = defineController({
   name,
   aliases: ['serviceaccount-token'],
-  options: z.strictObject({
-    'concurrent-serviceaccount-token-syncs': z.number().int().min(1).default(5),
-    'root-ca-file': fileOption(parseCertificates),
-    'service-account-private-key-file': fileOption(createTokenSigner),
-  }),
+  flags: {
+    'concurrent-serviceaccount-token-syncs': flag('int32', {
+      default: 5,
+      check: atLeast(1),
+      group,
+      config: 'SAController.ConcurrentSATokenSyncs',
+      help: 'Token Secrets that may sync at the same time',
+    }),
+    'root-ca-file': sharedFlags['root-ca-file'],
+    'service-account-private-key-file': flag('string', {
+      group,
+      config: 'SAController.ServiceAccountKeyFile',
+      help: 'Private key (RSA or ECDSA) that signs service account tokens; without it no token Secret is filled',
+      content: createTokenSigner,
+    }),
+  },
   create(context, options) {
-    const signer = readFileOption(options['service-account-private-key-file'], createTokenSigner);
+    const signer = readFlagFile(options['service-account-private-key-file'], createTokenSigner);
     if (signer === undefined) {
-      context.logger.info({}, 'no --service-account-private-key-file: token secrets are left as they are');
+      context.logger.info({}, '--service-account-private-key-file is not set: token Secrets are not filled');
       return { name, run: () => Promise.resolve() };
     }
-    const rootCa = readFileOption(options['root-ca-file'], parseCertificates) ?? context.serverAuthority ?? '';
+    const rootCa = readFlagFile(options['root-ca-file'], parseCertificates) ?? context.serverAuthority ?? '';
     const workers = options['concurrent-serviceaccount-token-syncs'];
     return createServiceAccountTokenController(context, { signer, rootCa, workers });
   },

@@ -1,11 +1,8 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
 import { createTaintEvictionController } from './taint-eviction.ts';
 
 export const taintEviction = defineController({
   name: 'taint-eviction-controller',
   requiredGates: ['SeparateTaintEvictionController'],
-  options: z.strictObject({}),
   create: createTaintEvictionController,
 });

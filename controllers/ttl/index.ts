@@ -1,11 +1,8 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
 import { createNodeTtlController } from './node-ttl.ts';
 
 export const nodeTtl = defineController({
   name: 'ttl-controller',
   aliases: ['ttl'],
-  options: z.strictObject({}),
   create: createNodeTtlController,
 });

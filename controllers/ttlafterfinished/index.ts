@@ -1,19 +1,18 @@
-import * as z from 'zod';
-
 import { defineController } from '../../pkg/controller/index.ts';
+import { atLeast, flag } from '../../pkg/flags/index.ts';
 import { createTtlAfterFinishedController } from './ttl-after-finished.ts';
 
 export const ttlAfterFinished = defineController({
   name: 'ttl-after-finished-controller',
   aliases: ['ttl-after-finished'],
-  options: z.strictObject({
-    'concurrent-ttl-after-finished-syncs': z.coerce
-      .number()
-      .int()
-      .min(1)
-      .default(5)
-      .describe('Finished Jobs that may be looked at at once'),
-  }),
+  flags: {
+    'concurrent-ttl-after-finished-syncs': flag('int32', {
+      default: 5,
+      check: atLeast(1),
+      config: 'TTLAfterFinishedController.ConcurrentTTLSyncs',
+      help: 'Finished Jobs that may sync at the same time',
+    }),
+  },
   create: (context, options) =>
     createTtlAfterFinishedController(context, options['concurrent-ttl-after-finished-syncs']),
 });

@@ -1,1 +1,2 @@
 export * from './certificates.ts';
+export * from './pem.ts';

@@ -1,45 +1,56 @@
-import type * as z from 'zod';
-
+import { checkFlagFiles, readFlags, type FlagTable, type GivenFlags, type ValuesOf } from '../flags/index.ts';
 import type { Controller, ControllerContext } from './context.ts';
 
-/** What the process knows of a controller before it runs: enough for flags, `--help`, `--controllers` and RBAC. */
-export interface ControllerDescriptor {
+/** The names and flags of a controller, built or not: enough for `--help` and `--controllers`. */
+export interface ControllerFacts {
   /** The public id, as in `--controllers`. Never changes. */
   readonly name: string;
-  /** Older names that `--controllers` still takes. */
+  /** Older names that `--controllers` still accepts. */
   readonly aliases: readonly string[];
-  /** Gates that must all be on for the controller to run. */
+  /** The controller runs only if all of these gates are on. */
   readonly requiredGates: readonly string[];
   readonly onByDefault: boolean;
-  /** The zod schema whose keys are flags. */
-  readonly options: z.ZodObject;
-  /**
-   * Checks the options, so that bad ones fail before anything has started. Given are the flags that were set, by name
-   * and as values of their Go type: durations as milliseconds, numbers and booleans as such, lists as string arrays.
-   */
-  bind(rawOptions: unknown): (context: ControllerContext) => Controller;
+  /** The flags that the controller reads. A flag that several controllers read is one object, named by each. */
+  readonly flags: FlagTable;
 }
 
-export interface ControllerSpec<S extends z.ZodObject> {
+/** A controller before it runs. */
+export interface ControllerDescriptor extends ControllerFacts {
+  /**
+   * Reads the controller's own flags, and checks the files that they name. Throws a `FlagError`, so that a bad flag
+   * fails before anything has started.
+   */
+  bind(given: GivenFlags): (context: ControllerContext) => Controller;
+}
+
+export interface FactsSpec<F extends FlagTable> {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly requiredGates?: readonly string[];
+  /** True unless set. */
   readonly onByDefault?: boolean;
-  readonly options: S;
-  readonly create: (context: ControllerContext, options: z.output<S>) => Controller;
+  readonly flags?: F;
 }
 
-export function defineController<S extends z.ZodObject>(spec: ControllerSpec<S>): ControllerDescriptor {
-  const { name, aliases = [], requiredGates = [], onByDefault = true, options, create } = spec;
+export interface ControllerSpec<F extends FlagTable> extends FactsSpec<F> {
+  readonly create: (context: ControllerContext, options: ValuesOf<F>) => Controller;
+}
+
+export function defineController<F extends FlagTable = FlagTable>(spec: ControllerSpec<F>): ControllerDescriptor {
+  const { create, flags } = spec;
   return {
-    name,
-    aliases,
-    requiredGates,
-    onByDefault,
-    options,
-    bind(rawOptions) {
-      const parsed = options.parse(rawOptions);
-      return (context) => create(context, parsed);
+    ...describeController(spec),
+    bind(given) {
+      const table = flags ?? ({} as F); // a controller without flags reads none
+      const options = readFlags(table, given);
+      checkFlagFiles(table, options);
+      return (context) => create(context, options);
     },
   };
+}
+
+/** Fills in what a spec leaves out. */
+export function describeController(spec: FactsSpec<FlagTable>): ControllerFacts {
+  const { name, aliases = [], requiredGates = [], onByDefault = true, flags = {} } = spec;
+  return { name, aliases, requiredGates, onByDefault, flags };
 }

@@ -1,7 +1,6 @@
 export * from './batch.ts';
 export * from './context.ts';
 export * from './descriptor.ts';
-export * from './file-option.ts';
 export * from './gates.ts';
 export * from './handlers.ts';
 export * from './indexes.ts';
@@ -15,6 +14,7 @@ export * from './pod-ranking.ts';
 export * from './pods.ts';
 export * from './reconcile.ts';
 export * from './selector-index.ts';
+export * from './shared-flags.ts';
 export * from './stopping.ts';
 export * from './token-secrets.ts';
 export * from './turns.ts';

@@ -144,7 +144,7 @@ const rows: readonly Row[] = [
     name: 'a controller option that makes no sense',
     flags: () => ['--concurrent-namespace-syncs=0'],
     exitCode: exitCodes.usage,
-    message: /--concurrent-namespace-syncs: .*>=1/,
+    message: /--concurrent-namespace-syncs: must be at least 1, got 0/,
   },
   {
     name: 'a key for tokens that is not there',

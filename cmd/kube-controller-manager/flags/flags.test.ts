@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
-import { allFlags, FlagError, formatValue, initialValue, parseFlag, type FlagType } from './index.ts';
+import { controllers } from '../../../controllers/registry.ts';
+import { defineController, type ControllerDescriptor } from '../../../pkg/controller/index.ts';
+import { flag, readFlag } from '../../../pkg/flags/index.ts';
+import { collectFlags, DuplicateFlagError } from './index.ts';
+
+const allFlags = collectFlags(controllers);
 
 /** The flags of the Go binary: name, type and default as its help prints them. */
 const reference = `
@@ -161,78 +166,63 @@ describe('the table of flags', () => {
   for (const [name = '', type = '', initial = ''] of rows) {
     if (name === 'help') continue; // commander's own
     test(`--${name} has the type and default of the Go binary`, () => {
-      const flag = allFlags.get(name);
-      expect(flag?.type).toBe(type);
-      if (flag === undefined || name === 'controllers' || name === 'version') return; // printed apart from the table
+      const declared = allFlags.get(name);
+      expect(declared?.type).toBe(type);
+      if (declared === undefined || name === 'controllers' || name === 'version') return; // printed apart from the table
       const printed = initial === '[]' ? '' : initial.replace(/^\[(.*)\]$/, '$1');
-      const expected = parseFlag(name, flag.type, printed === '' ? [] : [printed]);
-      expect(initialValue(name, flag)).toEqual(expected);
+      const expected = readFlag(name, declared, printed === '' ? [] : [printed]);
+      expect(readFlag(name, declared, undefined)).toEqual(expected);
     });
   }
 
-  test('adds nothing but --config to the flags of the Go binary', () => {
+  test('marks as its own exactly the flags that the Go binary does not have', () => {
     const names = new Set(rows.map(([name]) => name));
-    expect([...allFlags.keys()].filter((name) => !names.has(name))).toEqual(['config']);
+    const own = [...allFlags].filter(([, { own: marked }]) => marked === true).map(([name]) => name);
+    expect([...allFlags.keys()].filter((name) => !names.has(name))).toEqual(own);
   });
 
   test('gives every setting its own place in the configuration file', () => {
-    const places = [...allFlags.values()].map(({ config }) => config).filter((place) => place !== '');
+    const places = [...allFlags.values()].flatMap(({ config }) => config ?? []);
     expect(new Set(places).size).toBe(places.length);
     expect(places.filter((place) => places.some((other) => other.startsWith(`${place}.`)))).toEqual([]);
   });
 });
 
-const values: { type: FlagType; given: string[]; expected: unknown }[] = [
-  { type: 'bool', given: ['T'], expected: true },
-  { type: 'bool', given: ['true', '0'], expected: false },
-  { type: 'duration', given: ['1m30s'], expected: 90_000 },
-  { type: 'duration', given: [], expected: 0 },
-  { type: 'int32', given: ['-5'], expected: -5 },
-  { type: 'int32', given: ['0x10'], expected: 16 },
-  { type: 'float32', given: ['0.55'], expected: 0.55 },
-  { type: 'strings', given: ['a,b', 'c'], expected: ['a', 'b', 'c'] },
-  { type: 'strings', given: ['"a,b",c'], expected: ['a,b', 'c'] },
-  { type: 'strings', given: [''], expected: [] },
-  { type: 'int32Slice', given: ['29,23'], expected: [29, 23] },
-  { type: 'stringToString', given: ['a=1', 'b=2,c=3'], expected: { a: '1', b: '2', c: '3' } },
-  { type: 'quantity', given: ['2Ki'], expected: 2048 },
-  {
-    type: 'namedCertKey',
-    given: ['a.crt,a.key:x.io,y.io', 'b.crt,b.key'],
-    expected: ['a.crt,a.key:x.io,y.io', 'b.crt,b.key'],
-  },
-];
+function withFlags(name: string, flags: ControllerDescriptor['flags']): ControllerDescriptor {
+  return defineController({ name, flags, create: () => ({ name, run: async () => {} }) });
+}
 
-const refused: { type: FlagType; given: string; why: RegExp }[] = [
-  { type: 'bool', given: 'yes', why: /true or false/ },
-  { type: 'duration', given: '10', why: /duration/ },
-  { type: 'duration', given: '5 minutes', why: /duration/ },
-  { type: 'int32', given: '2147483648', why: /between/ },
-  { type: 'int32', given: '1.5', why: /whole number/ },
-  { type: 'float', given: '', why: /number/ },
-  { type: 'ip', given: 'localhost', why: /IP address/ },
-  { type: 'quantity', given: '1 GB', why: /size/ },
-  { type: 'stringToString', given: 'a', why: /key=value/ },
-  { type: 'namedCertKey', given: 'a.crt', why: /certfile,keyfile/ },
-];
+describe('collectFlags', () => {
+  const shared = flag('string', { help: 'shared' });
 
-describe('parseFlag', () => {
-  for (const { type, given, expected } of values) {
-    test(`reads ${type} ${JSON.stringify(given)}`, () => expect(parseFlag('x', type, given)).toEqual(expected));
+  test('takes a flag that two controllers share', () => {
+    const flags = collectFlags([withFlags('a-controller', { shared }), withFlags('b-controller', { shared })]);
+    expect(flags.get('shared')).toMatchObject({ group: 'A-controller', help: 'shared' });
+  });
+
+  const twice = [
+    { name: 'by two controllers', list: [withFlags('a', { x: shared }), withFlags('b', { x: { ...shared } })] },
+    { name: 'by the process and a controller', list: [withFlags('a', { kubeconfig: shared })] },
+    { name: 'by a controller and one that is not built', list: [withFlags('a', { 'cluster-cidr': shared })] },
+  ];
+  for (const { name, list } of twice) {
+    test(`refuses a flag that is declared ${name}`, () => expect(() => collectFlags(list)).toThrow(DuplicateFlagError));
   }
-  for (const { type, given, why } of refused) {
-    test(`refuses ${type} "${given}" and names flag and value`, () => {
-      const parse = (): unknown => parseFlag('some-flag', type, [given]);
-      expect(parse).toThrow(FlagError);
-      expect(parse).toThrow(why);
-      expect(parse).toThrow(`invalid argument "${given}" for "--some-flag" flag: `);
-    });
-  }
-});
 
-describe('formatValue', () => {
-  test('writes durations and lists as flags do', () => {
-    expect(formatValue('duration', 43_200_000)).toBe('12h0m0s');
-    expect(formatValue('strings', ['a', 'b'])).toBe('[a,b]');
+  test('orders by section, then by name, with unknown controllers after those of Kubernetes', () => {
+    const flags = collectFlags([
+      ...controllers,
+      withFlags('zoo-controller', { 'b-zoo': shared, 'a-zoo': { ...shared } }),
+    ]);
+    const names = [...flags.keys()];
+    const places = ['profiling', 'kubeconfig', 'a-zoo', 'b-zoo', 'max-endpoints-per-slice', 'logging-format'].sort(
+      (a, b) => names.indexOf(a) - names.indexOf(b),
+    );
+    expect(places).toEqual(['profiling', 'max-endpoints-per-slice', 'a-zoo', 'b-zoo', 'logging-format', 'kubeconfig']);
+  });
+
+  test('marks flags of controllers that are not built as without effect', () => {
+    expect(allFlags.get('concurrent-daemonset-syncs')?.noEffect).toBe(true);
+    expect(allFlags.get('concurrent-job-syncs')?.noEffect).toBeUndefined();
   });
 });

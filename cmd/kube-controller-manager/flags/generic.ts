@@ -1,201 +1,195 @@
-import { flag } from './flag.ts';
+import * as z from 'zod';
 
-export const debuggingFlags = {
-  'contention-profiling': flag(
-    'bool',
-    '',
-    'Generic.Debugging.enableContentionProfiling',
-    'Profile lock contention (a Go runtime feature: no effect here)',
-  ),
-  profiling: flag(
-    'bool',
-    'true',
-    'Generic.Debugging.enableProfiling',
-    'Serve CPU profiles and heap snapshots below /debug/',
-  ),
-};
+import { atLeast, flag, oneOf } from '../../../pkg/flags/index.ts';
+import { inGroup } from './groups.ts';
 
-export const leaderMigrationFlags = {
-  'enable-leader-migration': flag(
-    'bool',
-    '',
-    'Generic.LeaderMigrationEnabled',
-    'Hand controllers over to a cloud controller manager under a lock of their own (not available)',
-  ),
-  'leader-migration-config': flag(
-    'string',
-    '',
-    'LeaderMigrationConfigFile',
-    'Which controllers move under --enable-leader-migration',
-  ),
-};
+/** Flags that the process itself reads, and those of Go's process that have no effect here. */
+export const debuggingFlags = inGroup('Debugging', {
+  'contention-profiling': flag('bool', {
+    config: 'Generic.Debugging.enableContentionProfiling',
+    help: 'Profile lock contention; a feature of the Go runtime',
+    noEffect: true,
+  }),
+  profiling: flag('bool', {
+    default: true,
+    config: 'Generic.Debugging.enableProfiling',
+    help: 'Serve CPU profiles and heap snapshots below /debug/',
+  }),
+});
+
+export const leaderMigrationFlags = inGroup('Leader-migration', {
+  'enable-leader-migration': flag('bool', {
+    config: 'Generic.LeaderMigrationEnabled',
+    help: 'Migrate controllers to a cloud controller manager; not available, so true is refused',
+    check: z.literal(false, 'is not available: controllers that have migrated would run twice'),
+  }),
+  'leader-migration-config': flag('string', {
+    config: 'LeaderMigrationConfigFile',
+    help: 'The controllers that --enable-leader-migration migrates',
+    noEffect: true,
+  }),
+});
 
 const cloud = 'KubeCloudShared';
 const election = 'Generic.LeaderElection';
 const connection = 'Generic.ClientConnection';
 
-export const genericFlags = {
-  'allocate-node-cidrs': flag(
-    'bool',
-    '',
-    `${cloud}.AllocateNodeCIDRs`,
-    'Give each node a range of pod addresses out of --cluster-cidr',
-  ),
-  'cidr-allocator-type': flag(
-    'string',
-    'RangeAllocator',
-    `${cloud}.CIDRAllocatorType`,
-    'How ranges are given out; RangeAllocator is the only one',
-  ),
-  'cloud-config': flag(
-    'string',
-    '',
-    `${cloud}.CloudProvider.CloudConfigFile`,
-    'Configuration file of the cloud provider',
-  ),
-  'cloud-provider': flag('string', '', `${cloud}.CloudProvider.Name`, 'Empty, or "external"'),
-  'cluster-cidr': flag('string', '', `${cloud}.ClusterCIDR`, 'Addresses of pods; used with --allocate-node-cidrs'),
-  'cluster-name': flag('string', 'kubernetes', `${cloud}.ClusterName`, 'Prefix for what belongs to this cluster'),
-  'configure-cloud-routes': flag(
-    'bool',
-    'true',
-    `${cloud}.ConfigureCloudRoutes`,
-    'Set routes for allocated ranges at the cloud provider',
-  ),
-  'controller-shutdown-timeout': flag(
-    'duration',
-    '10s',
-    'ControllerShutdownTimeout',
-    'How long controllers may take to finish what they are doing before the process exits; 0 is no limit',
-  ),
-  'controller-start-interval': flag(
-    'duration',
-    '0s',
-    'Generic.ControllerStartInterval',
-    'Each controller waits this long, up to doubled by chance, before it starts',
-  ),
-  controllers: flag(
-    'strings',
-    '*',
-    'Generic.Controllers',
-    "Controllers to run: '*' for all that are on by default, 'name' to add one, '-name' to leave one out",
-  ),
-  'emulated-version': flag('strings', '', 'EmulatedVersion', 'Behave as this version; only 1.36 can be had'),
-  'external-cloud-volume-plugin': flag(
-    'string',
-    '',
-    `${cloud}.ExternalCloudVolumePlugin`,
-    'Volume plugin beside an external cloud provider',
-  ),
-  'feature-gates': flag(
-    'colonSeparatedMultimapStringString',
-    '',
-    'FeatureGates',
-    'Comma-separated Gate=true|false, optionally as kube:Gate=true|false. Gates other than GA:',
-  ),
-  'kube-api-burst': flag(
-    'int32',
-    '30',
-    `${connection}.burst`,
-    'Requests that a controller may send at once before --kube-api-qps holds it back; see --kube-api-qps',
-  ),
-  'kube-api-content-type': flag(
-    'string',
-    'application/vnd.kubernetes.protobuf',
-    `${connection}.contentType`,
-    'Encoding of requests (always application/json here)',
-  ),
-  'kube-api-qps': flag(
-    'float32',
-    '20',
-    `${connection}.qps`,
-    'Requests per second of each controller. Without it and --kube-api-burst the server sets the pace, see the manual',
-  ),
-  'leader-elect': flag('bool', 'true', `${election}.leaderElect`, 'Work only while holding the lease'),
-  'leader-elect-lease-duration': flag(
-    'duration',
-    '15s',
-    `${election}.leaseDuration`,
-    'Others wait this long after the last renewal before they take the lease over',
-  ),
-  'leader-elect-renew-deadline': flag(
-    'duration',
-    '10s',
-    `${election}.renewDeadline`,
-    'A leader that could not renew for this long gives up; shorter than the lease duration',
-  ),
-  'leader-elect-resource-lock': flag('string', 'leases', `${election}.resourceLock`, 'Kind of the lock: leases'),
-  'leader-elect-resource-name': flag(
-    'string',
-    'kube-controller-manager',
-    `${election}.resourceName`,
-    'Name of the lease',
-  ),
-  'leader-elect-resource-namespace': flag(
-    'string',
-    'kube-system',
-    `${election}.resourceNamespace`,
-    'Namespace of the lease',
-  ),
-  'leader-elect-retry-period': flag(
-    'duration',
-    '2s',
-    `${election}.retryPeriod`,
-    'Time between attempts to take or renew the lease',
-  ),
-  'min-compatibility-version': flag(
-    'strings',
-    '',
-    'MinCompatibilityVersion',
-    'Oldest version of other components to stay compatible with',
-  ),
-  'min-resync-period': flag(
-    'duration',
-    '12h0m0s',
-    'Generic.MinResyncPeriod',
-    'Caches are replayed to controllers after between once and twice this time',
-  ),
-  'node-monitor-period': flag(
-    'duration',
-    '5s',
-    `${cloud}.NodeMonitorPeriod`,
-    'How often node-lifecycle-controller looks at the state of nodes',
-  ),
-  'route-reconciliation-period': flag(
-    'duration',
-    '10s',
-    `${cloud}.RouteReconciliationPeriod`,
-    'How often routes at the cloud provider are compared',
-  ),
-  'use-service-account-credentials': flag(
-    'bool',
-    '',
-    `${cloud}.UseServiceAccountCredentials`,
-    'Each controller speaks to the server as its own service account',
-  ),
+const cloudFlags = {
+  'cloud-config': flag('string', {
+    config: `${cloud}.CloudProvider.CloudConfigFile`,
+    help: 'Configuration file of the cloud provider',
+    noEffect: true,
+  }),
+  'cloud-provider': flag('string', {
+    config: `${cloud}.CloudProvider.Name`,
+    help: 'Empty or "external": no cloud provider is part of this binary',
+    check: oneOf('', 'external'),
+    noEffect: true,
+  }),
+  'cluster-name': flag('string', {
+    default: 'kubernetes',
+    config: `${cloud}.ClusterName`,
+    help: 'Prefix of the names of cloud resources',
+    noEffect: true,
+  }),
+  'configure-cloud-routes': flag('bool', {
+    default: true,
+    config: `${cloud}.ConfigureCloudRoutes`,
+    help: 'Configure routes at the cloud provider for the CIDRs of nodes',
+    noEffect: true,
+  }),
+  'external-cloud-volume-plugin': flag('string', {
+    config: `${cloud}.ExternalCloudVolumePlugin`,
+    help: 'Volume plugin to use with an external cloud provider',
+    noEffect: true,
+  }),
+  'route-reconciliation-period': flag('duration', {
+    default: '10s',
+    config: `${cloud}.RouteReconciliationPeriod`,
+    help: 'How often the routes at the cloud provider are reconciled',
+    noEffect: true,
+  }),
 };
 
-export const miscFlags = {
-  config: flag(
-    'string',
-    '',
-    '',
-    'YAML file with settings in the form of /configz; flags on the command line win over it',
-  ),
-  kubeconfig: flag(
-    'string',
-    '',
-    `${connection}.kubeconfig`,
-    'File with the address of the server and credentials for it; without it and --master, those of the pod it runs in',
-  ),
-  master: flag('string', '', 'Master', 'Address of the API server; wins over the kubeconfig'),
+const clientFlags = {
+  'kube-api-burst': flag('int32', {
+    default: 30,
+    check: atLeast(0),
+    config: `${connection}.burst`,
+    help: 'Requests that each controller may send in a burst above --kube-api-qps',
+  }),
+  'kube-api-content-type': flag('string', {
+    default: 'application/vnd.kubernetes.protobuf',
+    config: `${connection}.contentType`,
+    help: 'Content type of requests; this binary always sends application/json',
+  }),
+  'kube-api-qps': flag('float32', {
+    default: 20,
+    config: `${connection}.qps`,
+    help: 'Requests per second of each controller. If neither this flag nor --kube-api-burst is set, only the priority and fairness of the API server limits requests',
+  }),
+  'use-service-account-credentials': flag('bool', {
+    config: `${cloud}.UseServiceAccountCredentials`,
+    help: 'Each controller uses its own service account',
+  }),
 };
 
-export const globalFlags = {
-  version: flag(
-    'version[=true]',
-    'false',
-    '',
-    'Print the version and exit; =raw in full; =vX.Y.Z reports that version instead',
-  ),
+const electionFlags = {
+  'leader-elect': flag('bool', {
+    default: true,
+    config: `${election}.leaderElect`,
+    help: 'Run controllers only while holding the lease',
+  }),
+  'leader-elect-lease-duration': flag('duration', {
+    default: '15s',
+    config: `${election}.leaseDuration`,
+    help: 'Candidates wait this long after the last renewal they observed before they acquire the lease',
+  }),
+  'leader-elect-renew-deadline': flag('duration', {
+    default: '10s',
+    config: `${election}.renewDeadline`,
+    help: 'A leader that could not renew the lease for this long stops leading; less than the lease duration',
+  }),
+  'leader-elect-resource-lock': flag('string', {
+    default: 'leases',
+    config: `${election}.resourceLock`,
+    help: 'The kind of lock object; only "leases"',
+  }),
+  'leader-elect-resource-name': flag('string', {
+    default: 'kube-controller-manager',
+    config: `${election}.resourceName`,
+    help: 'Name of the lease',
+  }),
+  'leader-elect-resource-namespace': flag('string', {
+    default: 'kube-system',
+    config: `${election}.resourceNamespace`,
+    help: 'Namespace of the lease',
+  }),
+  'leader-elect-retry-period': flag('duration', {
+    default: '2s',
+    config: `${election}.retryPeriod`,
+    help: 'Time between two attempts to acquire or renew the lease',
+  }),
 };
+
+export const genericFlags = inGroup('Generic', {
+  ...cloudFlags,
+  ...clientFlags,
+  ...electionFlags,
+  'controller-shutdown-timeout': flag('duration', {
+    default: '10s',
+    config: 'ControllerShutdownTimeout',
+    help: 'How long controllers may take to finish before the process exits; 0 for no limit',
+  }),
+  'controller-start-interval': flag('duration', {
+    default: '0s',
+    config: 'Generic.ControllerStartInterval',
+    help: 'Each controller waits for this long, plus a random part of up to the same time, before it starts',
+  }),
+  controllers: flag('strings', {
+    default: '*',
+    config: 'Generic.Controllers',
+    help: "Controllers to run: '*' for all that are on by default, 'name' to add one, '-name' to leave one out",
+  }),
+  'emulated-version': flag('strings', {
+    config: 'EmulatedVersion',
+    help: 'The version to emulate; only 1.36 is available',
+    check: z.array(z.string().regex(/^(kube=)?v?1\.36$/, 'can only be 1.36')),
+  }),
+  'feature-gates': flag('colonSeparatedMultimapStringString', {
+    config: 'FeatureGates',
+    help: 'Comma-separated Gate=true|false, optionally as kube:Gate=true|false. Gates other than GA:',
+  }),
+  'min-compatibility-version': flag('strings', {
+    config: 'MinCompatibilityVersion',
+    help: 'Oldest version of other components to be compatible with',
+    noEffect: true,
+  }),
+  'min-resync-period': flag('duration', {
+    default: '12h0m0s',
+    config: 'Generic.MinResyncPeriod',
+    help: 'Informers resync after a random time between once and twice this period',
+  }),
+});
+
+export const miscFlags = inGroup('Misc', {
+  config: flag('string', {
+    own: true,
+    help: 'YAML file with settings in the form of /configz. A flag on the command line overrides the file',
+  }),
+  kubeconfig: flag('string', {
+    config: `${connection}.kubeconfig`,
+    help: 'File with the address of the API server and credentials. If neither this flag nor --master is set, the service account of the pod is used',
+  }),
+  master: flag('string', {
+    config: 'Master',
+    help: 'Address of the API server; overrides the kubeconfig',
+  }),
+});
+
+export const globalFlags = inGroup('Global', {
+  version: flag('version[=true]', {
+    default: 'false',
+    help: 'Print the version and exit; =raw prints all of it; =vX.Y.Z reports that version instead',
+  }),
+});

@@ -1,66 +1,13 @@
-import type { Flag, FlagTable, ValuesOf } from './flag.ts';
-import * as cluster from './cluster-controllers.ts';
+import type { ControllerDescriptor, ControllerFacts } from '../../../pkg/controller/index.ts';
+import type { Flag, FlagTable, ValuesOf } from '../../../pkg/flags/index.ts';
+import { knownControllers } from '../known-controllers.ts';
 import { debuggingFlags, genericFlags, globalFlags, leaderMigrationFlags, miscFlags } from './generic.ts';
+import { compareGroups, groupOfController } from './groups.ts';
 import { logsFlags, metricsFlags } from './observability.ts';
 import { authenticationFlags, authorizationFlags, servingFlags } from './serving.ts';
-import * as workload from './workload-controllers.ts';
 
-export {
-  FlagError,
-  formatValue,
-  initialValue,
-  isBoolean,
-  isRepeatable,
-  parseFlag,
-  type Flag,
-  type FlagTable,
-  type FlagType,
-} from './flag.ts';
-
-/** The sections of `--help`, in the Go binary's order. */
-export const flagGroups: Readonly<Record<string, FlagTable>> = {
-  Debugging: debuggingFlags,
-  'Leader-migration': leaderMigrationFlags,
-  Generic: genericFlags,
-  'Service-lb-controller': cluster.serviceLbFlags,
-  'Secure serving': servingFlags,
-  Authentication: authenticationFlags,
-  Authorization: authorizationFlags,
-  'Persistentvolume-attach-detach-controller': cluster.persistentvolumeAttachDetachFlags,
-  'Certificatesigningrequest-signing-controller': cluster.certificateSigningFlags,
-  'Deployment-controller': workload.deploymentFlags,
-  'Device-taint-eviction-controller': cluster.deviceTaintEvictionFlags,
-  'Resourceclaim-controller': cluster.resourceClaimFlags,
-  'Statefulset-controller': workload.statefulSetFlags,
-  'Daemonset-controller': workload.daemonSetFlags,
-  'Endpoints-controller': workload.endpointsFlags,
-  'Endpointslice-controller': workload.endpointSliceFlags,
-  'Endpointslice-mirroring-controller': workload.endpointSliceMirroringFlags,
-  'Ephemeral-volume-controller': cluster.ephemeralVolumeFlags,
-  'Garbage-collector-controller': cluster.garbageCollectorFlags,
-  'Horizontal-pod-autoscaler-controller': workload.horizontalPodAutoscalerFlags,
-  'Job-controller': workload.jobFlags,
-  'Cronjob-controller': workload.cronJobFlags,
-  'Legacy-serviceaccount-token-cleaner-controller': cluster.legacyServiceAccountTokenCleanerFlags,
-  'Namespace-controller': cluster.namespaceFlags,
-  'Node-ipam-controller': cluster.nodeIpamFlags,
-  'Node-lifecycle-controller': cluster.nodeLifecycleFlags,
-  'Persistentvolume-binder-controller': cluster.persistentVolumeBinderFlags,
-  'Pod-garbage-collector-controller': cluster.podGarbageCollectorFlags,
-  'Replicaset-controller': workload.replicaSetFlags,
-  'Replicationcontroller-controller': workload.replicationControllerFlags,
-  'Resourcequota-controller': cluster.resourceQuotaFlags,
-  'Serviceaccount-controller': cluster.serviceAccountFlags,
-  'Ttl-after-finished-controller': workload.ttlAfterFinishedFlags,
-  'Validatingadmissionpolicy-status-controller': cluster.validatingAdmissionPolicyStatusFlags,
-  Metrics: metricsFlags,
-  Logs: logsFlags,
-  Misc: miscFlags,
-  Global: globalFlags,
-};
-
-/** What the process itself reads. Flags of controllers are read by those whom their descriptors name. */
-const processFlags = {
+/** The flags that belong to no controller. */
+export const processFlags = {
   ...debuggingFlags,
   ...leaderMigrationFlags,
   ...genericFlags,
@@ -70,11 +17,51 @@ const processFlags = {
   ...metricsFlags,
   ...logsFlags,
   ...miscFlags,
+  ...globalFlags,
 };
 
 export type ProcessOptions = ValuesOf<typeof processFlags>;
 
-export const processFlagNames: ReadonlySet<string> = new Set(Object.keys(processFlags));
+/** A flag with its section of `--help`. */
+export interface GroupedFlag extends Flag {
+  readonly group: string;
+}
 
-/** Every flag by name. */
-export const allFlags: ReadonlyMap<string, Flag> = new Map(Object.values(flagGroups).flatMap((t) => Object.entries(t)));
+/** Every flag of the process, by name and in the order of `--help`: by section, then by name. */
+export type AllFlags = ReadonlyMap<string, GroupedFlag>;
+
+/**
+ * Collects the flags of the process, of its controllers, and of those controllers of Kubernetes that it does not have.
+ * Throws a `DuplicateFlagError` if two declarations have the same name.
+ */
+export function collectFlags(controllers: readonly ControllerDescriptor[]): AllFlags {
+  const declared = new Map<string, Flag>();
+  const collected: [string, GroupedFlag][] = [];
+  const add = (table: FlagTable, defaults: { readonly group: string; readonly noEffect?: true }): void => {
+    for (const [name, flag] of Object.entries(table)) {
+      const first = declared.get(name);
+      if (first === flag) continue; // shared by several controllers
+      if (first !== undefined) throw new DuplicateFlagError(name);
+      declared.set(name, flag);
+      collected.push([name, { ...defaults, ...flag, group: flag.group ?? defaults.group }]);
+    }
+  };
+  add(processFlags, { group: 'Generic' });
+  const built: ReadonlySet<ControllerFacts> = new Set(controllers);
+  for (const each of knownControllers(controllers)) {
+    add(each.flags, { group: groupOfController(each.name), ...(built.has(each) ? {} : { noEffect: true }) });
+  }
+  const byPlace = ([a, { group }]: [string, GroupedFlag], [b, other]: [string, GroupedFlag]): number =>
+    compareGroups(group, other.group) || (a < b ? -1 : 1);
+  return new Map(collected.sort(byPlace));
+}
+
+/** Two declarations of one flag. A flag that several controllers read must be one object. */
+export class DuplicateFlagError extends Error {
+  override readonly name = 'DuplicateFlagError';
+  readonly reason = 'DuplicateFlag';
+
+  constructor(flag: string) {
+    super(`--${flag} is declared twice`);
+  }
+}

@@ -1,128 +1,136 @@
-import { flag } from './flag.ts';
+import { between, flag } from '../../../pkg/flags/index.ts';
+import { inGroup } from './groups.ts';
 
-export const servingFlags = {
-  'bind-address': flag('ip', '0.0.0.0', 'Serving.BindAddress', 'Address to listen on; 0.0.0.0 or :: for all'),
-  'cert-dir': flag('string', '', 'Serving.CertDir', 'Where a self-signed certificate is kept; empty for memory only'),
-  'disable-http2-serving': flag('bool', '', 'Serving.DisableHTTP2', 'Serve HTTP/1.1 only'),
-  'http2-max-streams-per-connection': flag(
-    'int',
-    '',
-    'Serving.HTTP2MaxStreamsPerConnection',
-    'Streams a client may have open at once on one HTTP/2 connection; 0 for the default',
-  ),
-  'permit-address-sharing': flag('bool', '', 'Serving.PermitAddressSharing', 'Bind with SO_REUSEADDR'),
-  'permit-port-sharing': flag('bool', '', 'Serving.PermitPortSharing', 'Bind with SO_REUSEPORT'),
-  'secure-port': flag('int', '10257', 'Serving.Port', 'Port for HTTPS; 0 to serve nothing'),
-  'tls-cert-file': flag(
-    'string',
-    '',
-    'Serving.CertFile',
-    'Certificate for HTTPS, with its chain; read again on change',
-  ),
-  'tls-cipher-suites': flag('strings', '', 'Serving.CipherSuites', 'Cipher suites by their IANA names'),
-  'tls-curve-preferences': flag('int32Slice', '', 'Serving.CurvePreferences', 'Key exchanges by their TLS numbers'),
-  'tls-min-version': flag('string', '', 'Serving.MinTLSVersion', 'VersionTLS10 to VersionTLS13'),
-  'tls-private-key-file': flag('string', '', 'Serving.KeyFile', 'Private key of --tls-cert-file'),
-  'tls-sni-cert-key': flag(
-    'namedCertKey',
-    '',
-    'Serving.SNICertKeys',
-    'Further certificates as cert,key or cert,key:name,name; may be repeated',
-  ),
-};
+export const servingFlags = inGroup('Secure serving', {
+  'bind-address': flag('ip', {
+    default: '0.0.0.0',
+    config: 'Serving.BindAddress',
+    help: 'Address to listen on; 0.0.0.0 or :: for all interfaces',
+  }),
+  'cert-dir': flag('string', {
+    config: 'Serving.CertDir',
+    help: 'Directory for the self-signed certificate; if empty, the certificate is in memory only',
+  }),
+  'disable-http2-serving': flag('bool', {
+    config: 'Serving.DisableHTTP2',
+    help: 'Serve HTTP/1.1 only; this binary never serves HTTP/2',
+    noEffect: true,
+  }),
+  'http2-max-streams-per-connection': flag('int', {
+    config: 'Serving.HTTP2MaxStreamsPerConnection',
+    help: 'Maximum number of streams per HTTP/2 connection; 0 for the default',
+    noEffect: true,
+  }),
+  'permit-address-sharing': flag('bool', {
+    config: 'Serving.PermitAddressSharing',
+    help: 'Listen with SO_REUSEADDR',
+    noEffect: true,
+  }),
+  'permit-port-sharing': flag('bool', {
+    config: 'Serving.PermitPortSharing',
+    help: 'Listen with SO_REUSEPORT',
+  }),
+  'secure-port': flag('int', {
+    default: 10257,
+    check: between(0, 65_535),
+    config: 'Serving.Port',
+    help: 'Port for HTTPS; 0 to not serve',
+  }),
+  'tls-cert-file': flag('string', {
+    config: 'Serving.CertFile',
+    help: 'Certificate for HTTPS, with its chain; reloaded when the file changes',
+  }),
+  'tls-cipher-suites': flag('strings', {
+    config: 'Serving.CipherSuites',
+    help: 'Cipher suites by their IANA names',
+  }),
+  'tls-curve-preferences': flag('int32Slice', {
+    config: 'Serving.CurvePreferences',
+    help: 'Key exchange mechanisms by their TLS numbers',
+  }),
+  'tls-min-version': flag('string', {
+    config: 'Serving.MinTLSVersion',
+    help: 'Minimum TLS version: VersionTLS10 to VersionTLS13',
+  }),
+  'tls-private-key-file': flag('string', {
+    config: 'Serving.KeyFile',
+    help: 'Private key of --tls-cert-file',
+  }),
+  'tls-sni-cert-key': flag('namedCertKey', {
+    config: 'Serving.SNICertKeys',
+    help: 'An additional certificate as cert,key or cert,key:name,name; may be repeated',
+  }),
+});
 
-export const authenticationFlags = {
-  'authentication-kubeconfig': flag(
-    'string',
-    '',
-    'Authentication.Kubeconfig',
-    'Credentials for TokenReviews; without it the ones of the process, and anonymous callers are told apart no further',
-  ),
-  'authentication-skip-lookup': flag(
-    'bool',
-    '',
-    'Authentication.SkipLookup',
-    'Do not look up missing client CAs in the cluster',
-  ),
-  'authentication-token-webhook-cache-ttl': flag(
-    'duration',
-    '10s',
-    'Authentication.CacheTTL',
-    'How long the answer to a TokenReview holds',
-  ),
-  'authentication-tolerate-lookup-failure': flag(
-    'bool',
-    '',
-    'Authentication.TolerateLookupFailure',
-    'Start although that lookup failed',
-  ),
-  'client-ca-file': flag(
-    'string',
-    '',
-    'Authentication.ClientCAFile',
-    'Client certificates signed by these authorities prove who is calling',
-  ),
-  'requestheader-allowed-names': flag(
-    'strings',
-    '',
-    'Authentication.RequestHeader.AllowedNames',
-    'Common names of proxies that may vouch for a caller; empty for any',
-  ),
-  'requestheader-client-ca-file': flag(
-    'string',
-    '',
-    'Authentication.RequestHeader.ClientCAFile',
-    'Authorities that sign the certificates of such proxies',
-  ),
-  'requestheader-extra-headers-prefix': flag(
-    'strings',
-    'x-remote-extra-',
-    'Authentication.RequestHeader.ExtraHeaderPrefixes',
-    'Headers with these prefixes hold extra facts about the caller',
-  ),
-  'requestheader-group-headers': flag(
-    'strings',
-    'x-remote-group',
-    'Authentication.RequestHeader.GroupHeaders',
-    "Headers that hold the caller's groups",
-  ),
-  'requestheader-uid-headers': flag(
-    'strings',
-    '',
-    'Authentication.RequestHeader.UIDHeaders',
-    "Headers that hold the caller's UID",
-  ),
-  'requestheader-username-headers': flag(
-    'strings',
-    'x-remote-user',
-    'Authentication.RequestHeader.UsernameHeaders',
-    "Headers that hold the caller's name",
-  ),
-};
+export const authenticationFlags = inGroup('Authentication', {
+  'authentication-kubeconfig': flag('string', {
+    config: 'Authentication.Kubeconfig',
+    help: 'Kubeconfig for TokenReviews. If empty, the service account of the pod is used; outside a pod, bearer tokens are not accepted',
+  }),
+  'authentication-skip-lookup': flag('bool', {
+    config: 'Authentication.SkipLookup',
+    help: 'Do not look up missing client CAs in the cluster',
+  }),
+  'authentication-token-webhook-cache-ttl': flag('duration', {
+    default: '10s',
+    config: 'Authentication.CacheTTL',
+    help: 'How long the result of a TokenReview is cached',
+  }),
+  'authentication-tolerate-lookup-failure': flag('bool', {
+    config: 'Authentication.TolerateLookupFailure',
+    help: 'Start even if the lookup of client CAs fails',
+  }),
+  'client-ca-file': flag('string', {
+    config: 'Authentication.ClientCAFile',
+    help: 'CA certificates that sign client certificates',
+  }),
+  'requestheader-allowed-names': flag('strings', {
+    config: 'Authentication.RequestHeader.AllowedNames',
+    help: 'Common names of client certificates of front proxies; if empty, any name is allowed',
+  }),
+  'requestheader-client-ca-file': flag('string', {
+    config: 'Authentication.RequestHeader.ClientCAFile',
+    help: 'CA certificates that sign the client certificates of front proxies',
+  }),
+  'requestheader-extra-headers-prefix': flag('strings', {
+    default: 'x-remote-extra-',
+    config: 'Authentication.RequestHeader.ExtraHeaderPrefixes',
+    help: 'Prefixes of the headers that hold extra attributes of the user',
+  }),
+  'requestheader-group-headers': flag('strings', {
+    default: 'x-remote-group',
+    config: 'Authentication.RequestHeader.GroupHeaders',
+    help: 'Headers that hold the groups of the user',
+  }),
+  'requestheader-uid-headers': flag('strings', {
+    config: 'Authentication.RequestHeader.UIDHeaders',
+    help: 'Headers that hold the UID of the user',
+  }),
+  'requestheader-username-headers': flag('strings', {
+    default: 'x-remote-user',
+    config: 'Authentication.RequestHeader.UsernameHeaders',
+    help: 'Headers that hold the name of the user',
+  }),
+});
 
-export const authorizationFlags = {
-  'authorization-always-allow-paths': flag(
-    'strings',
-    '/healthz,/readyz,/livez',
-    'Authorization.AlwaysAllowPaths',
-    'Paths anyone may read; a trailing * takes in all below',
-  ),
-  'authorization-kubeconfig': flag(
-    'string',
-    '',
-    'Authorization.Kubeconfig',
-    'Credentials for SubjectAccessReviews; without it those of the process',
-  ),
-  'authorization-webhook-cache-authorized-ttl': flag(
-    'duration',
-    '10s',
-    'Authorization.AuthorizedTTL',
-    'How long a yes holds',
-  ),
-  'authorization-webhook-cache-unauthorized-ttl': flag(
-    'duration',
-    '10s',
-    'Authorization.UnauthorizedTTL',
-    'How long a no holds',
-  ),
-};
+export const authorizationFlags = inGroup('Authorization', {
+  'authorization-always-allow-paths': flag('strings', {
+    default: '/healthz,/readyz,/livez',
+    config: 'Authorization.AlwaysAllowPaths',
+    help: 'Paths that need no authorization; a trailing * includes all paths below',
+  }),
+  'authorization-kubeconfig': flag('string', {
+    config: 'Authorization.Kubeconfig',
+    help: 'Kubeconfig for SubjectAccessReviews. If empty, the service account of the pod is used; outside a pod, only paths that need no authorization are served',
+  }),
+  'authorization-webhook-cache-authorized-ttl': flag('duration', {
+    default: '10s',
+    config: 'Authorization.AuthorizedTTL',
+    help: 'How long an allowed SubjectAccessReview is cached',
+  }),
+  'authorization-webhook-cache-unauthorized-ttl': flag('duration', {
+    default: '10s',
+    config: 'Authorization.UnauthorizedTTL',
+    help: 'How long a denied SubjectAccessReview is cached',
+  }),
+});

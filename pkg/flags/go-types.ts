@@ -2,30 +2,13 @@ import { isIP } from 'node:net';
 
 import * as z from 'zod';
 
-import { formatDuration, parseDuration } from '../../../pkg/time/index.ts';
+import { formatDuration, parseDuration } from '../time/index.ts';
 
-/** One flag as the Go binary has it: the same name, type and default, so that its command lines stay valid here. */
-export interface Flag<T extends FlagType = FlagType> {
-  readonly type: T;
-  /** The default in flag syntax; empty is the zero value. */
-  readonly initial: string;
-  /** Where the value stands in a configuration file and in /configz. */
-  readonly config: string;
-  readonly help: string;
-}
-
+/** The type of a flag, by the name that the help of the Go binary prints. */
 export type FlagType = keyof typeof codecs;
 
-export type FlagTable = Readonly<Record<string, Flag>>;
-
+/** The value of a flag. A duration is in milliseconds. */
 export type FlagValue<T extends FlagType> = z.output<(typeof codecs)[T]>;
-
-/** The parsed values of a table, by flag name. Durations are milliseconds. */
-export type ValuesOf<Table extends FlagTable> = { readonly [Name in keyof Table]: FlagValue<Table[Name]['type']> };
-
-export function flag<T extends FlagType>(type: T, initial: string, config: string, help: string): Flag<T> {
-  return { type, initial, config, help };
-}
 
 function text<T>(parse: (value: string) => T): z.ZodType<T, string> {
   return z.string().transform((value, context) => {
@@ -113,7 +96,7 @@ function parseAddress(value: string): string {
   return value;
 }
 
-/** How the text of a flag becomes its value, by the type's name in the Go binary's help. */
+/** Turns the text of a flag into its value. */
 export const codecs = {
   bool: text(parseBoolean),
   string: z.string(),
@@ -144,41 +127,35 @@ const repeatable: ReadonlySet<FlagType> = new Set([
   'namedCertKey',
 ]);
 
-/** Types whose every occurrence adds to the value; of the others, the last one counts. */
+/** Each occurrence of such a flag adds to the value. For other types the last occurrence wins. */
 export function isRepeatable(type: FlagType): boolean {
   return repeatable.has(type);
 }
 
-/** Types that may stand without a value. */
+/** The value of such a flag may be left out. */
 export function isBoolean(type: FlagType): boolean {
   return type === 'bool' || type === 'version[=true]';
 }
 
-export class FlagError extends Error {
-  override readonly name = 'FlagError';
-  readonly reason = 'BadFlag';
+export type ParseResult<T extends FlagType> =
+  | { readonly ok: true; readonly value: FlagValue<T> }
+  | { readonly ok: false; readonly text: string; readonly problem: string };
+
+/** Merges all occurrences of a flag into its value. Without an occurrence the result is Go's zero value. */
+export function parseOccurrences<T extends FlagType>(type: T, occurrences: readonly string[]): ParseResult<T> {
+  const values: unknown[] = [];
+  for (const text of occurrences) {
+    const result = codecs[type].safeParse(text);
+    if (!result.success) return { ok: false, text, problem: result.error.issues[0]?.message ?? 'is not valid' };
+    values.push(result.data);
+  }
+  const last = values.length > 0 ? values.at(-1) : codecs[type].parse(zeroes[type] ?? '');
+  if (!isRepeatable(type)) return { ok: true, value: last as FlagValue<T> }; // parsed by the codec of T
+  const merged: unknown = Array.isArray(last) ? values.flat() : Object.assign({}, ...values);
+  return { ok: true, value: merged as FlagValue<T> }; // each part was parsed by the codec of T
 }
 
-/** The value of a flag from all its occurrences. Throws a `FlagError` that names the flag. */
-export function parseFlag<T extends FlagType>(name: string, type: T, occurrences: readonly string[]): FlagValue<T> {
-  const values = occurrences.map((occurrence) => {
-    const result = codecs[type].safeParse(occurrence);
-    if (result.success) return result.data;
-    const why = result.error.issues[0]?.message ?? 'not valid';
-    throw new FlagError(`invalid argument "${occurrence}" for "--${name}" flag: ${why}`);
-  });
-  const last = values.at(-1) ?? codecs[type].parse(zeroes[type] ?? '');
-  if (!isRepeatable(type)) return last as FlagValue<T>; // each was parsed by the codec of T
-  const merged = Array.isArray(last) ? values.flat() : Object.assign({}, ...values);
-  return merged as FlagValue<T>; // likewise
-}
-
-/** The default of a flag as its value. */
-export function initialValue<T extends FlagType>(name: string, { type, initial }: Flag<T>): FlagValue<T> {
-  return parseFlag(name, type, initial === '' ? [] : [initial]);
-}
-
-/** A value in flag syntax, for /flagz, /configz and messages. */
+/** Writes a value in the syntax of flags. */
 export function formatValue(type: FlagType, value: unknown): string {
   if (type === 'duration' && typeof value === 'number') return formatDuration(value);
   if (type === 'stringToString') return JSON.stringify(value);
