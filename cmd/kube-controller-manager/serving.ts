@@ -21,6 +21,9 @@ export interface ServingDeps {
   readonly logger: Logger;
 }
 
+/** The server limits its reviews itself. --kube-api-qps is for controllers. */
+const reviewRate = { qps: 0 };
+
 /** The flags of the serving sections as the server takes them. */
 export function planServer(deps: ServingDeps): ServerOptions {
   const { options, clock, logger } = deps;
@@ -39,7 +42,7 @@ export function planServer(deps: ServingDeps): ServerOptions {
       permitPortSharing: flags['permit-port-sharing'],
     },
     authentication: {
-      client: deps.authentication?.processClientFor('authentication'),
+      client: deps.authentication?.processClientFor('authentication', reviewRate),
       skipLookup: flags['authentication-skip-lookup'],
       tolerateLookupFailure: flags['authentication-tolerate-lookup-failure'],
       tokenCacheTtlMs: flags['authentication-token-webhook-cache-ttl'],
@@ -54,7 +57,7 @@ export function planServer(deps: ServingDeps): ServerOptions {
       },
     },
     authorization: {
-      client: deps.authorization?.processClientFor('authorization'),
+      client: deps.authorization?.processClientFor('authorization', reviewRate),
       alwaysAllowPaths: flags['authorization-always-allow-paths'],
       allowedTtlMs: flags['authorization-webhook-cache-authorized-ttl'],
       deniedTtlMs: flags['authorization-webhook-cache-unauthorized-ttl'],

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Client } from '../client/index.ts';
 import type { Clock } from '../time/index.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import { compileOpenPaths } from './paths.ts';
-import { postReview } from './review.ts';
+import { createReviewer } from './review.ts';
 import type { User } from './user.ts';
 
 export interface AccessRequest {
@@ -22,8 +23,8 @@ export interface Authorizer {
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const maxEntries = 8192;
-// What a stranger can make us remember is bounded: a longer path than this is asked about each time.
-const maxCachedLength = 10_000;
+/** A longer reason is not cached: it may repeat the path, and anyone can ask for any path. */
+const maxCachedReasonLength = 1024;
 
 const answer = z.object({
   status: z.object({
@@ -33,7 +34,7 @@ const answer = z.object({
   }),
 });
 
-/** Who may see what: administrators all, everyone the open paths, others what the API server says. */
+/** Administrators may see everything, everyone the always-allowed paths, others what the API server permits. */
 export function createAuthorizer(deps: {
   readonly client?: Pick<Client, 'request'> | undefined;
   readonly clock: Clock;
@@ -44,20 +45,21 @@ export function createAuthorizer(deps: {
   const { client, clock } = deps;
   const isOpen = compileOpenPaths(deps.alwaysAllowPaths);
   const cache = new ExpiringCache<Decision>(clock, maxEntries);
+  const reviewer = client === undefined ? undefined : createReviewer({ client, clock, path });
   return {
     async authorize(request, signal) {
       const { user } = request;
-      // The API server lets this group do everything without asking anyone; so does it spare us the question.
+      // The API server permits this group everything, so it need not be asked.
       if (user.groups.includes('system:masters') || isOpen(request.path)) return { allowed: true };
-      if (client === undefined) return { allowed: false, reason: '' };
+      if (reviewer === undefined) return { allowed: false, reason: '' };
       const body = reviewOf(request);
-      const key = JSON.stringify(body.spec);
+      // A digest, so that the size of the cache does not depend on what callers send.
+      const key = createHash('sha256').update(JSON.stringify(body.spec)).digest('base64');
       const known = cache.get(key);
       if (known !== undefined) return known;
-      const decision = decideAccess(await postReview({ client, clock }, { path, body }, signal));
-      if (request.path.length + request.verb.length < maxCachedLength) {
-        cache.set(key, decision, decision.allowed ? deps.allowedTtlMs : deps.deniedTtlMs);
-      }
+      const decision = decideAccess(await reviewer.review(body, signal));
+      if (decision.allowed) cache.set(key, decision, deps.allowedTtlMs);
+      else if (decision.reason.length <= maxCachedReasonLength) cache.set(key, decision, deps.deniedTtlMs);
       return decision;
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { apiError } from '../../test/support/recording-client.ts';
 import type { RawRequest } from '../client/index.ts';
 import { createAuthorizer } from './authorization.ts';
@@ -127,6 +127,81 @@ describe('authorize', () => {
     const refused = createAuthorizer({ ...options, client: reviewer(apiError(403, 'Forbidden')) });
     await expect(refused.authorize(metrics, signal)).rejects.toThrow();
   });
+});
+
+/** Both kinds of review, as a stranger can cause them: each question is new. */
+const floods = [
+  {
+    name: 'token reviews',
+    flood(client: ReturnType<typeof reviewer>, clock: FakeClock): (index: number) => Promise<unknown> {
+      const check = createTokenReview({ client, clock, ttlMs: 10_000, signal });
+      return (index) => check(`token-${index}`);
+    },
+  },
+  {
+    name: 'subject access reviews',
+    flood(client: ReturnType<typeof reviewer>, clock: FakeClock): (index: number) => Promise<unknown> {
+      const ttl = { allowedTtlMs: 10_000, deniedTtlMs: 10_000 };
+      const authorizer = createAuthorizer({ client, clock, alwaysAllowPaths: [], ...ttl });
+      const user = { name: 'system:anonymous', groups: [] };
+      return (index) => authorizer.authorize({ user, path: `/${index}`, verb: 'get' }, signal).catch(String);
+    },
+  },
+];
+
+for (const { name, flood } of floods) {
+  describe(`a flood of ${name}`, () => {
+    test('sends 400 at once and then 200 a second, however many are asked for', async () => {
+      const clock = new FakeClock();
+      const client = reviewer({ authenticated: false, allowed: false });
+      const ask = flood(client, clock);
+      const answers = Array.from({ length: 1000 }, (_, index) => ask(index));
+      await settle();
+      expect(client.asked).toHaveLength(400);
+      await clock.advance(1000);
+      expect(client.asked).toHaveLength(600);
+      await clock.advance(2000);
+      expect(client.asked).toHaveLength(1000);
+      await Promise.all(answers);
+      expect(clock.pendingTimers).toBe(0);
+    });
+
+    test('lets no request wait for more than 5 s', async () => {
+      const clock = new FakeClock();
+      const client = reviewer({ authenticated: false, allowed: false });
+      const ask = flood(client, clock);
+      let answered = 0;
+      const answers = Array.from({ length: 5000 }, async (_, index) => {
+        await ask(index);
+        answered += 1;
+      });
+      await settle();
+      // 400 have their answer, 1000 wait for their turn, and the others were turned away at once.
+      expect(answered).toBe(4000);
+      expect(client.asked).toHaveLength(400);
+      await clock.advance(5000);
+      await Promise.all(answers);
+      expect(client.asked).toHaveLength(1400);
+      expect(clock.pendingTimers).toBe(0);
+    });
+  });
+}
+
+test('a request whose client has gone frees its turn', async () => {
+  const clock = new FakeClock();
+  const client = reviewer({ allowed: true });
+  const authorizer = createAuthorizer({ client, clock, alwaysAllowPaths: [], allowedTtlMs: 0, deniedTtlMs: 0 });
+  const user = { name: 'system:anonymous', groups: [] };
+  const ask = (path: string, until: AbortSignal): Promise<unknown> =>
+    authorizer.authorize({ user, path, verb: 'get' }, until).catch(String);
+  const gone = new AbortController();
+  const abandoned = Array.from({ length: 1400 }, (_, index) => ask(`/${index}`, gone.signal));
+  await settle();
+  gone.abort(new Error('the client has gone'));
+  await Promise.all(abandoned);
+  const answer = ask('/metrics', signal);
+  await clock.advance(5);
+  expect(await answer).toEqual({ allowed: true });
 });
 
 describe('ExpiringCache', () => {

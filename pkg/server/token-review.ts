@@ -4,7 +4,7 @@ import type { Client } from '../client/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Proof } from './authentication.ts';
 import { ExpiringCache } from './expiring-cache.ts';
-import { postReview } from './review.ts';
+import { createReviewer } from './review.ts';
 
 const path = '/apis/authentication.k8s.io/v1/tokenreviews';
 // Room for one token of every node and namespace that a cluster of the largest supported size has.
@@ -29,11 +29,11 @@ export interface TokenReviewDeps {
   readonly client: Pick<Client, 'request'>;
   readonly clock: Clock;
   readonly ttlMs: number;
-  /** Ends the questions that several requests share: none of them may end it alone. */
+  /** Ends every review. Requests with the same token share one, so the end of a single request does not end it. */
   readonly signal: AbortSignal;
 }
 
-/** Asks the API server whom a token belongs to. Answers are kept for a while; tokens are not, only their digest. */
+/** Asks the API server whom a token belongs to. Caches the answers by a digest of the token, never by the token itself. */
 export function createTokenReview({
   client,
   clock,
@@ -43,11 +43,12 @@ export function createTokenReview({
   const cache = new ExpiringCache<Proof>(clock, maxEntries);
   const underway = new Map<string, Promise<Proof>>();
   const secret = randomBytes(32);
+  const reviewer = createReviewer({ client, clock, path });
 
   async function ask(key: string, token: string): Promise<Proof> {
     try {
       const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
-      const review = decideToken(await postReview({ client, clock }, { path, body }, signal));
+      const review = decideToken(await reviewer.review(body, signal));
       if (review.cacheable) cache.set(key, review.proof, ttlMs);
       return review.proof;
     } catch (error) {
