@@ -33,6 +33,13 @@ export interface RunDeps {
   readonly setVerbosity?: ((value: string) => string) | undefined;
 }
 
+/** The components whose events the Go binary logs at verbosity 0. */
+const alwaysLogged: ReadonlySet<string> = new Set([
+  'endpoint-slice-controller',
+  'endpoint-slice-mirroring-controller',
+  'kube-controller-manager',
+]);
+
 /**
  * The life of the process: connect, serve, record events, lead. Whatever was started is put on one stack, and ends in
  * the opposite order: controllers finish and the lease is released before events are flushed, the port is closed and
@@ -59,7 +66,8 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
 
   const background = runInBackground(stack);
   background((until) => runEventLoopLagMeter(registry, clock, until));
-  const events = new EventBroadcaster({ client: clients.process.processClientFor('event-broadcaster'), clock, logger });
+  const eventClient = clients.process.processClientFor('event-broadcaster');
+  const events = new EventBroadcaster({ client: eventClient, clock, logger, alwaysLogged });
   background((until) => events.run(until));
 
   const stuck = Promise.withResolvers<ExitCode>();

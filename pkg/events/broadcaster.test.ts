@@ -18,7 +18,7 @@ function createBroadcaster(changes: Partial<EventBroadcasterOptions> = {}) {
     recorder.event(Pods, pod(name), { type: 'Normal', reason: 'Created', message });
   const complaints = (): string[] =>
     logger.lines.filter(({ level }) => level === 'error' || level === 'warn').map(({ message }) => message);
-  return { clock, client, broadcaster, recorder, stop, record, complaints };
+  return { clock, client, logger, broadcaster, recorder, stop, record, complaints };
 }
 
 const pod = (name: string) => ({ metadata: { namespace: 'a', name, uid: 'u', resourceVersion: '7' } });
@@ -138,7 +138,7 @@ describe('EventBroadcaster', () => {
     expect(client.writes).toHaveLength(3);
     await clock.advance(1e6);
     expect(client.writes).toHaveLength(12);
-    expect(complaints().at(-1)).toBe('giving up on an event that cannot be written');
+    expect(complaints().at(-1)).toBe('cannot write an event: giving up');
     stop.abort();
     await running;
   });
@@ -189,7 +189,7 @@ describe('EventBroadcaster', () => {
     stop.abort();
     await broadcaster.run(stop.signal);
     expect(client.stored(CoreEvents)).toHaveLength(5);
-    expect(complaints()).toEqual(['too many events wait to be sent, dropping new ones', 'events were dropped']);
+    expect(complaints()).toEqual(['too many events wait to be sent: dropping new ones', 'events were dropped']);
   });
 
   test('spam does not fill the buffer while the server is away', async () => {
@@ -229,6 +229,50 @@ describe('EventBroadcaster', () => {
     await clock.advance(5000);
     await running;
     expect(client.writes).toHaveLength(1);
-    expect(complaints()).toEqual(['giving up on an event that cannot be written', 'events were dropped']);
+    expect(complaints()).toEqual(['cannot write an event: giving up', 'events were dropped']);
+  });
+
+  test('a write that hangs holds up no other component, not even one that comes later', async () => {
+    const { broadcaster, client, clock, stop, record } = createBroadcaster({ drainMs: 5000 });
+    client.before('create', ({ body }) =>
+      JSON.stringify(body).includes('replicaset-controller') ? new Promise<void>(() => undefined) : undefined,
+    );
+    const early = broadcaster.recorderFor('job-controller');
+    const running = broadcaster.run(stop.signal);
+    const late = broadcaster.recorderFor('cronjob-controller');
+    for (let index = 0; index < 3; index += 1) record('m', `p${index}`);
+    early.event(Pods, pod('q'), { type: 'Normal', reason: 'Created', message: '' });
+    late.event(Pods, pod('r'), { type: 'Normal', reason: 'Created', message: '' });
+    await settle();
+    expect(client.stored(CoreEvents).map(({ involvedObject }) => involvedObject.name)).toEqual(['q', 'r']);
+    stop.abort();
+    await clock.advance(5000);
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('a component that records too much drops its own events only, and is named with their number', async () => {
+    const { broadcaster, client, logger, stop, record } = createBroadcaster({ bufferSize: 5 });
+    for (let index = 0; index < 8; index += 1) record('m', `p${index}`);
+    const other = broadcaster.recorderFor('job-controller');
+    other.event(Pods, pod('q'), { type: 'Normal', reason: 'Created', message: '' });
+    stop.abort();
+    await broadcaster.run(stop.signal);
+    expect(client.stored(CoreEvents)).toHaveLength(6);
+    expect(logger.lines.find(({ message }) => message === 'events were dropped')?.fields).toEqual({
+      component: 'replicaset-controller',
+      dropped: 3,
+    });
+  });
+
+  test('events are logged at verbosity 3, those of some components at 0', () => {
+    const { broadcaster, logger, record } = createBroadcaster({ alwaysLogged: new Set(['kube-controller-manager']) });
+    record('m');
+    const process = broadcaster.recorderFor('kube-controller-manager');
+    process.event(Pods, pod('q'), { type: 'Normal', reason: 'LeaderElection', message: '' });
+    expect(logger.lines.map(({ level, message }) => [level, message])).toEqual([
+      ['verbose', 'event occurred'],
+      ['info', 'event occurred'],
+    ]);
   });
 });

@@ -6,7 +6,7 @@ import { createTextLogger } from './text-logger.ts';
 
 export interface LoggerOptions {
   readonly format: 'text' | 'json';
-  /** As of `-v`: 0 writes errors, warnings and info; 4 also debug; 5 also trace. A function: asked for each line. */
+  /** `-v`: 0 writes errors, warnings and info; 3 also verbose; 4 also debug; 5 also trace. A function is called for each line. */
   readonly verbosity: number | (() => number);
   readonly destination: LogStream;
   /** Takes everything but errors, where the two are to be kept apart. Default: `destination`. */

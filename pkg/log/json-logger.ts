@@ -26,6 +26,7 @@ export function createJsonLogger(backend: LogBackend): Logger {
     {
       base: null,
       level: 'trace',
+      customLevels: { verbose: 25 }, // between pino's debug (20) and info (30)
       timestamp: () => `,"ts":${nowMs()}`,
       messageKey: 'msg',
       errorKey: 'err',
@@ -36,12 +37,15 @@ export function createJsonLogger(backend: LogBackend): Logger {
   return gateByVerbosity(root, verbosity);
 }
 
-/** pino's children keep the level that they were made with; here a change of verbosity reaches them all. */
-function gateByVerbosity(target: pino.Logger, verbosity: () => number): Logger {
+/** A child of pino keeps the level of its creation. Here a change of the verbosity applies to children, too. */
+function gateByVerbosity(target: pino.Logger<'verbose'>, verbosity: () => number): Logger {
   return {
     error: (fields, message) => target.error(fields, message),
     warn: (fields, message) => target.warn(fields, message),
     info: (fields, message) => target.info(fields, message),
+    verbose(fields, message) {
+      if (verbosity() >= verbosityOf.verbose) target.verbose(fields, message);
+    },
     debug(fields, message) {
       if (verbosity() >= verbosityOf.debug) target.debug(fields, message);
     },
@@ -58,6 +62,8 @@ function headOf(level: string): object {
       return { level };
     case 'warn':
       return { level, v: verbosityOf.warn };
+    case 'verbose':
+      return { v: verbosityOf.verbose };
     case 'debug':
       return { v: verbosityOf.debug };
     case 'trace':

@@ -1,6 +1,5 @@
 /**
- * The verbosity (`-v`) from which each level is written. Errors, warnings and `info` always are; `debug` and `trace` come
- * with the numbers that Kubernetes has agreed on for debugging and tracing, so `-v=2`, which most clusters run with,
- * stays quiet in steady state.
+ * The verbosity (`-v`) from which each level is written, by the logging conventions of Kubernetes: 3 for changes, 4 for
+ * debugging, 5 for tracing. Errors, warnings and `info` are always written. Most clusters run with `-v=2`.
  */
-export const verbosityOf = { error: 0, warn: 0, info: 0, debug: 4, trace: 5 } as const;
+export const verbosityOf = { error: 0, warn: 0, info: 0, verbose: 3, debug: 4, trace: 5 } as const;

@@ -73,6 +73,7 @@ describe('json', () => {
       write: (logger) => logger.info({ key: 'a' }, 'm'),
       expected: { ts, v: 0, msg: 'm', key: 'a' },
     },
+    { name: 'verbose is at 3', write: (logger) => logger.verbose({}, 'm'), expected: { ts, v: 3, msg: 'm' } },
     { name: 'debug is at 4', write: (logger) => logger.debug({}, 'm'), expected: { ts, v: 4, msg: 'm' } },
     { name: 'trace is at 5', write: (logger) => logger.trace({}, 'm'), expected: { ts, v: 5, msg: 'm' } },
     {
@@ -94,10 +95,11 @@ describe('json', () => {
 describe('verbosity', () => {
   const rows = [
     { verbosity: 0, expected: 'EWI' },
-    { verbosity: 3, expected: 'EWI' },
-    { verbosity: 4, expected: 'EWID' },
-    { verbosity: 5, expected: 'EWIDT' },
-    { verbosity: 10, expected: 'EWIDT' },
+    { verbosity: 2, expected: 'EWI' },
+    { verbosity: 3, expected: 'EWIV' },
+    { verbosity: 4, expected: 'EWIVD' },
+    { verbosity: 5, expected: 'EWIVDT' },
+    { verbosity: 10, expected: 'EWIVDT' },
   ];
   for (const format of ['text', 'json'] as const) {
     for (const { verbosity, expected } of rows) {
@@ -107,6 +109,7 @@ describe('verbosity', () => {
             target.error({}, '<E>');
             target.warn({}, '<W>');
             target.info({}, '<I>');
+            target.verbose({}, '<V>');
             target.debug({}, '<D>');
             target.trace({}, '<T>');
           }

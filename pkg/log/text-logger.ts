@@ -37,6 +37,11 @@ class TextLogger implements Logger {
     this.#backend.info.write(this.#format('I', fields, message));
   }
 
+  verbose(fields: object, message: string): void {
+    if (this.#backend.verbosity() < verbosityOf.verbose) return;
+    this.#backend.info.write(this.#format('I', fields, message));
+  }
+
   debug(fields: object, message: string): void {
     if (this.#backend.verbosity() < verbosityOf.debug) return;
     this.#backend.info.write(this.#format('I', fields, message));

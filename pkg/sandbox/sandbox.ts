@@ -118,6 +118,7 @@ const silent: Logger = {
   error: nothing,
   warn: nothing,
   info: nothing,
+  verbose: nothing,
   debug: nothing,
   trace: nothing,
   child: () => silent,

@@ -4,13 +4,14 @@ export const silentLogger: Logger = {
   error() {},
   warn() {},
   info() {},
+  verbose() {},
   debug() {},
   trace() {},
   child: () => silentLogger,
 };
 
 export interface LogLine {
-  readonly level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
+  readonly level: 'error' | 'warn' | 'info' | 'verbose' | 'debug' | 'trace';
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -35,6 +36,10 @@ export class RecordingLogger implements Logger {
 
   info(fields: object, message: string): void {
     this.#record('info', fields, message);
+  }
+
+  verbose(fields: object, message: string): void {
+    this.#record('verbose', fields, message);
   }
 
   debug(fields: object, message: string): void {
