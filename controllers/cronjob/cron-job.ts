@@ -17,8 +17,8 @@ import { TimeZone, TimeZones } from './time-zone.ts';
 
 const name = 'cronjob-controller';
 
-/** Long enough for a healthy watch to bring our own writes, short enough that a missed event costs little. */
-const recheckPendingMs = 1000;
+/** The sync found its cache stale: the event that updates the cache comes sooner as a rule. */
+const replanMs = 1000;
 
 export interface CronJobSettings {
   readonly workers: number;
@@ -45,8 +45,8 @@ export function createCronJobController(
   const control: JobControl = {
     client: context.clientFor(name),
     recorder,
-    pendingJobs: new PendingWrites<Job>(jobs.store, context.clock),
-    pendingStatus: new PendingWrites<CronJob>(cronJobs.store, context.clock),
+    pendingJobs: new PendingWrites<Job>(jobs, context.clock),
+    pendingStatus: new PendingWrites<CronJob>(cronJobs, context.clock),
     creationSkew: defineHistogram(context.metrics, {
       name: 'cronjob_controller_job_creation_skew_duration_seconds',
       help: 'Time from when a Job was scheduled to run until it was created',
@@ -77,23 +77,17 @@ export function createCronJobController(
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const cronJob = cronJobs.store.get(key);
-    if (cronJob === undefined) {
-      control.pendingJobs.forget(key);
-      control.pendingStatus.forget(key);
-      return {};
-    }
-    if (!control.pendingJobs.isSettled(key) || !control.pendingStatus.isSettled(key)) {
-      return { requeueAfterMs: recheckPendingMs };
-    }
+    if (cronJob === undefined) return {};
     const owned = jobs.store.byIndex(byController, cronJob.metadata.uid);
     const snapshot = { cronJob, jobs: owned, nowMs: context.clock.now() };
     const result = await syncCronJob(snapshot, { control, clocks }, signal);
-    if (result.kind === 'stale') return { requeueAfterMs: recheckPendingMs };
+    if (result.kind === 'stale') return { requeueAfterMs: replanMs };
     const { wakeUpMs } = result;
     return wakeUpMs === undefined ? {} : { requeueAfterMs: Math.max(0, wakeUpMs - context.clock.now()) };
   }
 
-  const work = { name, context, queue, reconcile, caches: [cronJobs, jobs, ...handlers], workers };
+  const care = { primary: cronJobs.store, ownWrites: [control.pendingJobs, control.pendingStatus] };
+  const work = { name, context, queue, reconcile, caches: [cronJobs, jobs, ...handlers], workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }
 

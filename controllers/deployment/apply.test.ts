@@ -20,8 +20,8 @@ function setUp(owner: Deployment = deployment({ name: 'web' })) {
   };
   const unseen = { get: () => undefined, hasSeen: () => false };
   const clock = { monotonic: () => 0 };
-  const pendingSets = new PendingWrites<ReplicaSet>(unseen, clock);
-  const pendingDeployments = new PendingWrites<Deployment>(unseen, clock);
+  const pendingSets = new PendingWrites<ReplicaSet>({ kind: ReplicaSets, store: unseen }, clock);
+  const pendingDeployments = new PendingWrites<Deployment>({ kind: Deployments, store: unseen }, clock);
   const snapshot: Snapshot = {
     deployment: frozen(seeded),
     replicaSets: [],

@@ -2,31 +2,22 @@ import {
   compileSelector,
   Deployments,
   isEmptySelector,
-  keyOf,
   Pods,
   ReplicaSets,
   type Cached,
   type Deployment,
-  type KubeObject,
   type ObjectKey,
   type Pod,
   type ReplicaSet,
 } from '../../pkg/api/index.ts';
 import {
-  applyClaims,
   byController,
   controllerKeyOf,
-  defineSelectorIndex,
-  enqueueOwnerOrAdopters,
+  createClaims,
   enqueueSelf,
   isPodFinished,
-  orphansByLabel,
-  orphansWith,
   PendingWrites,
-  planClaims,
   runWorkers,
-  selectorOrNone,
-  usableSelector,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
@@ -37,13 +28,8 @@ import { planSync } from './sync.ts';
 
 const name = 'deployment-controller';
 
-/** Long enough for a healthy watch to bring our own writes, short enough that a missed event costs little. */
-const recheckPendingMs = 1000;
-
-const deploymentsBySelector = defineSelectorIndex<Deployment>(
-  'selector',
-  ({ spec }) => spec.selector.matchLabels ?? {},
-);
+/** The plan was made on a stale cache: the event that updates the cache comes sooner as a rule. */
+const replanMs = 1000;
 
 export function createDeploymentController(context: ControllerContext, workers: number): Controller {
   const client = context.clientFor(name);
@@ -52,24 +38,25 @@ export function createDeploymentController(context: ControllerContext, workers: 
   const deployments = context.informers.informerFor(Deployments);
   const replicaSets = context.informers.informerFor(ReplicaSets);
   const pods = context.informers.informerFor(Pods);
-  const pendingSets = new PendingWrites<ReplicaSet>(replicaSets.store, context.clock);
-  const pendingDeployments = new PendingWrites<Deployment>(deployments.store, context.clock);
+  const pendingSets = new PendingWrites<ReplicaSet>(replicaSets, context.clock);
+  const pendingDeployments = new PendingWrites<Deployment>(deployments, context.clock);
   const countTerminating = context.gates.isEnabled('DeploymentReplicaSetTerminatingReplicas');
 
-  replicaSets.addIndex(byController);
-  replicaSets.addIndex(orphansByLabel);
+  const claims = createClaims<Deployment, ReplicaSet>({
+    client,
+    owners: deployments,
+    dependents: replicaSets,
+    selectorOf: ({ spec }) => compileSelector(spec.selector),
+    requiredLabelsOf: ({ spec }) => spec.selector.matchLabels ?? {},
+    written: pendingSets,
+  });
+
   pods.addIndex(byController);
-  deployments.addIndex(deploymentsBySelector.index);
   deployments.addHandler(enqueueSelf(queue));
-  const whoMayAdopt = (set: Cached<ReplicaSet>): Iterable<ObjectKey> =>
-    deploymentsBySelector
-      .candidates(deployments.store, set)
-      .filter((deployment) => selectorOrNone(() => compileSelector(deployment.spec.selector))(set.metadata.labels))
-      .map(keyOf);
-  const setHandlers = replicaSets.addHandler(enqueueOwnerOrAdopters<ReplicaSet>(queue, Deployments, whoMayAdopt));
+  const setHandlers = replicaSets.addHandler(claims.handler(queue));
   const podHandlers = pods.addHandler({ deleted: enqueueRecreated });
 
-  /** A Recreate rollout waits for the last old pod, whose going changes nothing else that the Deployment would hear of. */
+  /** A Recreate rollout waits until the last old pod is gone, and no other event tells the Deployment so. */
   function enqueueRecreated(pod: Cached<Pod>): void {
     const setKey = controllerKeyOf(pod, ReplicaSets);
     const set = setKey === undefined ? undefined : replicaSets.store.get(setKey);
@@ -80,16 +67,13 @@ export function createDeploymentController(context: ControllerContext, workers: 
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const deployment = deployments.store.get(key);
-    if (deployment === undefined) {
-      pendingSets.forget(key);
-      pendingDeployments.forget(key);
-      return {}; // gone: the garbage collector takes what it owned
-    }
-    if (!pendingSets.isSettled(key) || !pendingDeployments.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
+    if (deployment === undefined) return {}; // the garbage collector deletes what it owned
     const snapshot: Snapshot = {
       deployment,
-      // One that selects everything gets a warning; it must not adopt everything first.
-      replicaSets: isEmptySelector(deployment.spec.selector) ? [] : await claimReplicaSets(deployment, signal),
+      // A Deployment that selects everything gets a warning. It must not adopt everything first.
+      replicaSets: isEmptySelector(deployment.spec.selector)
+        ? []
+        : await claims.apply(claims.plan(deployment), deployment, signal),
       hasUnfinishedPods: (set) => podsOf(set).some((pod) => !isPodFinished(pod)),
       countTerminating,
       nowMs: context.clock.now(),
@@ -97,31 +81,15 @@ export function createDeploymentController(context: ControllerContext, workers: 
     const { actions, result } = planSync(snapshot);
     const deps = { client, recorder, pendingSets, pendingDeployments };
     const isDone = await applyActions(actions, snapshot, deps, signal);
-    return isDone ? result : { requeueAfterMs: recheckPendingMs };
+    return isDone ? result : { requeueAfterMs: replanMs };
   }
 
   function podsOf(set: Cached<ReplicaSet>): readonly Cached<Pod>[] {
     return pods.store.byIndex(byController, set.metadata.uid);
   }
 
-  async function claimReplicaSets(
-    deployment: Cached<Deployment>,
-    signal: AbortSignal,
-  ): Promise<readonly Cached<ReplicaSet>[]> {
-    const { uid, namespace } = deployment.metadata;
-    const candidates: readonly Cached<ReplicaSet>[] = [
-      ...replicaSets.store.byIndex(byController, uid),
-      ...orphansWith<ReplicaSet>(replicaSets.store, namespace, deployment.spec.selector.matchLabels ?? {}),
-    ];
-    const isSelected = usableSelector(Deployments, deployment, () => compileSelector(deployment.spec.selector));
-    const claims = planClaims<ReplicaSet>(deployment, isSelected, candidates);
-    const onWritten = ({ metadata }: KubeObject): void =>
-      pendingSets.wrote(keyOf(deployment), metadata.resourceVersion);
-    const options = { client, ownerKind: Deployments, owner: deployment, kind: ReplicaSets, onWritten };
-    return applyClaims<ReplicaSet>(claims, options, signal);
-  }
-
   const caches = [deployments, replicaSets, pods, setHandlers, podHandlers];
-  const work = { name, context, queue, reconcile, caches, workers };
+  const ownWrites = [pendingSets, pendingDeployments];
+  const work = { name, context, queue, reconcile, caches, workers, ownWrites, primary: deployments.store };
   return { name, run: (signal) => runWorkers(work, signal) };
 }

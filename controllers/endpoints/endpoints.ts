@@ -23,8 +23,8 @@ const name = 'endpoints-controller';
 /** The service account, and the source of events. */
 const component = 'endpoint-controller';
 
-/** Our own write reaches the cache within a few milliseconds of its answer. */
-const recheckPendingMs = 100;
+/** The cache observes an own write within a few milliseconds. */
+const recheckMs = 100;
 
 export interface EndpointsOptions {
   readonly workers: number;
@@ -41,7 +41,7 @@ export function createEndpointsController(
   const services = context.informers.informerFor(Services);
   const pods = context.informers.informerFor(Pods);
   const endpoints = context.informers.informerFor(EndpointsKind);
-  const pending = new PendingWrites<Endpoints>(endpoints.store, context.clock);
+  const pending = new PendingWrites<Endpoints>(endpoints, context.clock);
   const triggerTimes = new TriggerTimes();
 
   const members = new ServicePods({
@@ -59,13 +59,10 @@ export function createEndpointsController(
   });
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    if (!pending.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
     const service = services.store.get(key);
     const current = endpoints.store.get(key);
     if (service === undefined) {
       if (current !== undefined) await deleteEndpoints(key, current.metadata.uid, signal);
-      triggerTimes.forget(key);
-      pending.forget(key);
       return {};
     }
     // The Endpoints of a Service that names no pods, or another host altogether, are for its users to keep.
@@ -107,6 +104,8 @@ export function createEndpointsController(
   }
 
   const caches = [services, pods, endpoints, members, endpointsEvents];
-  const work = { name, context, queue, reconcile, caches, workers };
+  const forget = (key: ObjectKey): void => triggerTimes.forget(key);
+  const care = { primary: services.store, ownWrites: [pending], recheckMs, forget };
+  const work = { name, context, queue, reconcile, caches, workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }

@@ -39,8 +39,8 @@ const name = 'endpointslice-controller';
 /** Slices that others change come in groups: one look after the last is enough. */
 const sliceChangeDelayMs = 1000;
 
-/** Our own write reaches the cache within a few milliseconds of its answer. */
-const recheckPendingMs = 100;
+/** The cache observes an own write within a few milliseconds. */
+const recheckMs = 100;
 
 export interface EndpointSliceOptions {
   readonly workers: number;
@@ -63,7 +63,7 @@ export function createEndpointSliceController(context: ControllerContext, option
   const pods = context.informers.informerFor(Pods);
   const nodes = context.informers.informerFor(Nodes);
   const slices = context.informers.informerFor(EndpointSlices);
-  const tracker = new SliceTracker(slices.store, context.clock);
+  const tracker = new SliceTracker(slices, context.clock);
   const triggerTimes = new TriggerTimes();
   const topology = new Topology((service) => queue.add(service));
   const metrics = createEndpointSliceMetrics(context.metrics, maxPerSlice);
@@ -90,19 +90,9 @@ export function createEndpointSliceController(context: ControllerContext, option
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const service = services.store.get(key);
-    if (service === undefined) {
-      triggerTimes.forget(key);
-      tracker.forget(key);
-      topology.forget(key);
-      metrics.forget(key);
-      return {}; // gone: the garbage collector takes its slices
-    }
+    if (service === undefined) return {}; // the garbage collector deletes its slices
     // The slices of a Service that names no pods, or another host altogether, are for its users to keep.
     if (service.spec.type === 'ExternalName' || service.spec.selector === undefined) return {};
-    if (!tracker.isSettled(key)) {
-      metrics.synced('stale');
-      return { requeueAfterMs: recheckPendingMs };
-    }
     try {
       await sync(service, signal);
       metrics.synced('success');
@@ -158,6 +148,17 @@ export function createEndpointSliceController(context: ControllerContext, option
   }
 
   const caches = [services, pods, nodes, slices, members, sliceEvents, nodeEvents];
-  const work = { name, context, queue, reconcile, caches, workers };
+  const care = {
+    primary: services.store,
+    ownWrites: [tracker],
+    recheckMs,
+    onStale: (): void => metrics.synced('stale'),
+    forget(key: ObjectKey): void {
+      triggerTimes.forget(key);
+      topology.forget(key);
+      metrics.forget(key);
+    },
+  };
+  const work = { name, context, queue, reconcile, caches, workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }

@@ -31,8 +31,8 @@ import { isMirrored, managedBy, planMirror } from './plan.ts';
 
 const name = 'endpointslice-mirroring-controller';
 
-/** Our own write reaches the cache within a few milliseconds of its answer. */
-const recheckPendingMs = 100;
+/** The cache observes an own write within a few milliseconds. */
+const recheckMs = 100;
 
 export interface MirroringOptions {
   readonly workers: number;
@@ -53,7 +53,7 @@ export function createMirroringController(context: ControllerContext, options: M
   const services = context.informers.informerFor(Services);
   const endpoints = context.informers.informerFor(EndpointsKind);
   const slices = context.informers.informerFor(EndpointSlices);
-  const tracker = new SliceTracker(slices.store, context.clock);
+  const tracker = new SliceTracker(slices, context.clock);
   const metrics = createMirroringMetrics(context.metrics, maxPerSubset);
 
   const enqueue = (object: Cached<Endpoints> | Cached<Service>): void => queue.add(keyOf(object));
@@ -78,7 +78,6 @@ export function createMirroringController(context: ControllerContext, options: M
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const startMs = context.clock.monotonic();
     try {
-      if (!tracker.isSettled(key)) return { requeueAfterMs: recheckPendingMs };
       await sync(key, signal);
       return {};
     } finally {
@@ -95,7 +94,6 @@ export function createMirroringController(context: ControllerContext, options: M
     if (source === undefined || !isMirrored(source) || service === undefined || hasSelector(service)) {
       metrics.forget(key);
       await write(key, { create: [], update: [], delete: existing }, signal);
-      tracker.forget(key);
       return;
     }
     const desired = computeDesired(source, maxPerSubset);
@@ -133,6 +131,7 @@ export function createMirroringController(context: ControllerContext, options: M
   }
 
   const caches = [services, endpoints, slices, endpointsEvents, serviceEvents, sliceEvents];
-  const work = { name, context, queue, reconcile, caches, workers };
+  const care = { primary: endpoints.store, ownWrites: [tracker], recheckMs };
+  const work = { name, context, queue, reconcile, caches, workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }

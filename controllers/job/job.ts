@@ -5,23 +5,15 @@ import {
   Pods,
   type Cached,
   type Job,
-  type KubeObject,
+  type Kind,
   type ObjectKey,
   type Pod,
 } from '../../pkg/api/index.ts';
 import {
-  applyClaims,
-  byController,
-  defineSelectorIndex,
-  enqueueOwnerOrAdopters,
-  orphansByLabel,
-  orphansWith,
+  createClaims,
   PendingWrites,
-  planClaims,
   runAll,
   runWorkers,
-  selectorOrNone,
-  usableSelector,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
@@ -41,8 +33,6 @@ const name = 'job-controller';
 /** Pods of one Job tend to change together: a short wait turns many syncs, and writes of the status, into one. */
 const batchPeriodMs = 1000;
 
-const jobsBySelector = defineSelectorIndex<Job>('selector', ({ spec }) => spec.selector?.matchLabels ?? {});
-
 export function createJobController(context: ControllerContext, workers: number): Controller {
   const client = context.clientFor(name);
   const recorder = context.recorderFor(name);
@@ -58,23 +48,24 @@ export function createJobController(context: ControllerContext, workers: number)
   const clearsStartTime = context.gates.isEnabled('MutableSchedulingDirectivesForSuspendedJobs');
   const deps: ApplyDeps = {
     control: { client, recorder, ownerKind: Jobs },
-    pendingPods: new PendingWrites<Pod>(pods.store, context.clock),
-    pendingJobs: new PendingWrites<Job>(jobs.store, context.clock),
+    pendingPods: new PendingWrites<Pod>(pods, context.clock),
+    pendingJobs: new PendingWrites<Job>(jobs, context.clock),
     metrics,
   };
 
   const batched = { add: (key: ObjectKey): void => queue.addAfter(key, batchPeriodMs) };
-  const whoMayAdopt = (pod: Cached<Pod>): Iterable<ObjectKey> =>
-    jobsBySelector
-      .candidates(jobs.store, pod)
-      .filter((job) => selectorOrNone(() => compileSelector(job.spec.selector))(pod.metadata.labels))
-      .map(keyOf);
-  pods.addIndex(byController);
-  pods.addIndex(orphansByLabel);
-  jobs.addIndex(jobsBySelector.index);
+  const claims = createClaims<Job, Pod>({
+    client,
+    owners: jobs,
+    dependents: pods,
+    selectorOf: ({ spec }) => compileSelector(spec.selector),
+    requiredLabelsOf: ({ spec }) => spec.selector?.matchLabels ?? {},
+    written: deps.pendingPods,
+    finalizer: trackingFinalizer,
+  });
   const handlers = [
     jobs.addHandler(jobHandler()),
-    pods.addHandler(enqueueOwnerOrAdopters<Pod>(batched, Jobs, whoMayAdopt)),
+    pods.addHandler(claims.handler(batched)),
     pods.addHandler(orphans.podHandler),
     pods.addHandler({
       added: (pod) => metrics.podSeen(undefined, pod),
@@ -104,13 +95,13 @@ export function createJobController(context: ControllerContext, workers: number)
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const job = jobs.store.get(key);
-    if (job === undefined) return forget(key);
+    if (job === undefined) return {};
     if (externalManagerOf(job) !== undefined) return {};
     if (isFinished(job)) {
       orphans.releaseAllOf(job.metadata.uid);
-      return forget(key);
+      streaks.delete(key);
+      return {};
     }
-    if (!isSettled(key)) return { requeueAfterMs: batchPeriodMs };
     if (!isCompletionModeKnown(job)) {
       const message = 'Skipped Job sync because completion mode is unknown';
       recorder.event(Jobs, job, { type: 'Warning', reason: 'UnknownCompletionMode', message });
@@ -126,45 +117,24 @@ export function createJobController(context: ControllerContext, workers: number)
     return { requeueAfterMs: await syncJob(snapshot, syncDeps, signal) };
   }
 
-  function forget(key: ObjectKey): ReconcileResult {
-    streaks.delete(key);
-    deps.pendingPods.forget(key);
-    deps.pendingJobs.forget(key);
-    return {};
-  }
-
-  /** Whether the caches show all that earlier syncs of this Job have written. */
-  function isSettled(key: ObjectKey): boolean {
-    for (const [pending, kind] of [
-      [deps.pendingPods, Pods],
-      [deps.pendingJobs, Jobs],
-    ] as const) {
-      if (pending.isSettled(key)) continue;
-      metrics.skippedStale(kind.group, kind.resource);
-      return false;
-    }
-    return true;
-  }
-
-  /** The Job's pods; undefined if some had to be adopted or let go first. */
+  /** The Job's pods; undefined if some had to be adopted or released first. */
   async function claimPods(job: Cached<Job>, signal: AbortSignal): Promise<readonly Cached<Pod>[] | undefined> {
-    const { uid, namespace } = job.metadata;
-    const candidates: readonly Cached<Pod>[] = [
-      ...pods.store.byIndex(byController, uid),
-      ...orphansWith<Pod>(pods.store, namespace, job.spec.selector?.matchLabels ?? {}),
-    ];
-    const isSelected = usableSelector(Jobs, job, () => compileSelector(job.spec.selector));
-    const claims = planClaims<Pod>(job, isSelected, candidates);
-    if (claims.adopt.length === 0 && claims.release.length === 0) return claims.claimed;
-    const onWritten = ({ metadata }: KubeObject): void => deps.pendingPods.wrote(keyOf(job), metadata.resourceVersion);
-    const options = { client, ownerKind: Jobs, owner: job, kind: Pods, finalizer: trackingFinalizer, onWritten };
-    await applyClaims<Pod>(claims, options, signal);
+    const plan = claims.plan(job);
+    if (plan.adopt.length === 0 && plan.release.length === 0) return plan.claimed;
+    await claims.apply(plan, job, signal);
     return undefined;
   }
 
   const caches = [jobs, pods, ...handlers];
   const work = { name, context, caches, workers };
-  const runJobs = (signal: AbortSignal): Promise<void> => runWorkers({ ...work, queue, reconcile }, signal);
+  const care = {
+    primary: jobs.store,
+    ownWrites: [deps.pendingPods, deps.pendingJobs],
+    recheckMs: batchPeriodMs,
+    onStale: ({ group, resource }: Kind): void => metrics.skippedStale(group, resource),
+    forget: (key: ObjectKey): void => void streaks.delete(key),
+  };
+  const runJobs = (signal: AbortSignal): Promise<void> => runWorkers({ ...work, ...care, queue, reconcile }, signal);
   const runOrphans = (signal: AbortSignal): Promise<void> =>
     runWorkers({ ...work, queue: orphans.queue, reconcile: orphans.reconcile }, signal);
   return { name, run: (signal) => runAll([runJobs, runOrphans], signal) };

@@ -86,8 +86,8 @@ class World {
       { job: current, pods, streak: recallStreak(current, pods), nowMs: this.clock.now() },
       {
         control: { client, recorder, ownerKind: Jobs },
-        pendingPods: new PendingWrites<Pod>(cache, this.clock),
-        pendingJobs: new PendingWrites<Job>(cache, this.clock),
+        pendingPods: new PendingWrites<Pod>({ kind: Pods, store: cache }, this.clock),
+        pendingJobs: new PendingWrites<Job>({ kind: Jobs, store: cache }, this.clock),
         metrics: createJobMetrics(createMetricsRegistry()),
         clock: this.clock,
         clearsStartTime: true,

@@ -16,10 +16,17 @@ function setUp() {
   const cached = new Map<string, Pod>();
   let seen = false;
   const store = { get: (key: string) => cached.get(key), hasSeen: () => seen };
-  const pending = new PendingWrites<Pod>(store, { monotonic: () => 0 });
-  const doomed = new Set<string>();
+  const pending = new PendingWrites<Pod>({ kind: Pods, store }, { monotonic: () => 0 });
+  const inTerminatingNamespace = new Set<string>();
   const control = { client, recorder: { event: () => undefined }, ownerKind: ReplicaSets };
-  return { client, cached, pending, doomed, deps: { control, pending, doomed }, see: () => (seen = true) };
+  return {
+    client,
+    cached,
+    pending,
+    inTerminatingNamespace,
+    deps: { control, pending, inTerminatingNamespace },
+    see: () => (seen = true),
+  };
 }
 
 describe('applyScaling', () => {
@@ -43,12 +50,12 @@ describe('applyScaling', () => {
   });
 
   test('gives up quietly in a namespace that is going away', async () => {
-    const { client, doomed, deps } = setUp();
+    const { client, inTerminatingNamespace, deps } = setUp();
     client.before('create', () => {
       throw apiError(403, 'Forbidden', 'going', ['NamespaceTerminating']);
     });
     expect(await applyScaling({ kind: 'create', count: 2 }, owner, deps, signal)).toBeUndefined();
-    expect([...doomed]).toEqual([owner.metadata.uid]);
+    expect([...inTerminatingNamespace]).toEqual([owner.metadata.uid]);
   });
 
   test('tries to delete every pod, and tells the first failure', async () => {

@@ -23,8 +23,8 @@ import type { ScalingPlan } from './scaling.ts';
 interface ApplyDeps<T extends Replicated> {
   readonly control: PodControl<T>;
   readonly pending: PendingWrites<Pod>;
-  /** The uids of owners whose namespace is going away: no pod can be created for them ever again. */
-  readonly doomed: Set<string>;
+  /** The uids of owners whose namespace is terminating: no pod can be created for them any more. */
+  readonly inTerminatingNamespace: Set<string>;
 }
 
 /** Why not all pods were created or deleted. */
@@ -54,7 +54,7 @@ export async function applyScaling<T extends Replicated>(
 async function createPods<T extends Replicated>(
   count: number,
   owner: Cached<T>,
-  { control, pending, doomed }: ApplyDeps<T>,
+  { control, pending, inTerminatingNamespace }: ApplyDeps<T>,
   signal: AbortSignal,
 ): Promise<ScalingFailure | undefined> {
   const { template } = (owner as Cached<Replicated>).spec;
@@ -67,7 +67,7 @@ async function createPods<T extends Replicated>(
   });
   if (error === undefined) return undefined;
   if (!isNamespaceTerminating(error)) return { error, message: serverMessage(error) };
-  doomed.add((owner as Cached<Replicated>).metadata.uid);
+  inTerminatingNamespace.add((owner as Cached<Replicated>).metadata.uid);
   return undefined;
 }
 

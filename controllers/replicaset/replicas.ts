@@ -1,42 +1,24 @@
+import { controllerOf, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import {
-  controllerOf,
-  keyOf,
-  Pods,
-  type Cached,
-  type KubeObject,
-  type ObjectKey,
-  type Pod,
-} from '../../pkg/api/index.ts';
-import {
-  applyClaims,
   byController,
-  defineSelectorIndex,
-  enqueueOwnerOrAdopters,
+  createClaims,
   enqueueSelf,
   isPodActive,
   isPodTerminating,
-  orphansByLabel,
-  orphansWith,
+  Pace,
   PendingWrites,
-  planClaims,
   runWorkers,
-  selectorOrNone,
-  usableSelector,
   type Controller,
   type ControllerContext,
   type PodControl,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import type { Store } from '../../informers/index.ts';
 import { applyScaling, applyStatus, type ScalingFailure } from './apply.ts';
 import { createReplicaMetrics } from './metrics.ts';
 import type { ReplicaKind, Replicated } from './replica-kinds.ts';
-import { Pace, reconcileIntervalMs, statusIntervalMs } from './pace.ts';
+import { reconcileIntervalMs, statusIntervalMs } from './intervals.ts';
 import { planScaling } from './scaling.ts';
 import { computeStatus, isStatusCurrent, nextStatusChangeMs, type StatusInput } from './status.ts';
-
-/** Long enough for a healthy watch to bring our own writes, short enough that a missed event costs little. */
-const recheckPendingMs = 1000;
 
 export function createReplicaController<T extends Replicated>(
   context: ControllerContext,
@@ -49,57 +31,37 @@ export function createReplicaController<T extends Replicated>(
   const owners = context.informers.informerFor(kind);
   const pods = context.informers.informerFor(Pods);
   const control: PodControl<T> = { client, recorder: context.recorderFor(replicaKind.component), ownerKind: kind };
-  const pending = new PendingWrites<Pod>(pods.store, context.clock);
-  const pendingStatus = new PendingWrites<T>(owners.store, context.clock);
-  const reconcilePace = new Pace(context.clock);
+  const pending = new PendingWrites<Pod>(pods, context.clock);
+  const pendingStatus = new PendingWrites<T>(owners, context.clock);
   const statusPace = new Pace(context.clock);
-  const doomed = new Set<string>();
+  const inTerminatingNamespace = new Set<string>();
   const metrics = createReplicaMetrics(context.metrics);
-  const ownersBySelector = defineSelectorIndex<T>('selector', (owner) => replicaKind.requiredLabelsOf(owner));
   const honourDeletionCost = context.gates.isEnabled('PodDeletionCost');
   const countsTerminating =
     replicaKind.countsTerminating && context.gates.isEnabled('DeploymentReplicaSetTerminatingReplicas');
 
-  pods.addIndex(byController);
-  pods.addIndex(orphansByLabel);
+  const claims = createClaims<T, Pod>({
+    client,
+    owners,
+    dependents: pods,
+    selectorOf: (owner) => replicaKind.selectorOf(owner),
+    requiredLabelsOf: (owner) => replicaKind.requiredLabelsOf(owner),
+    written: pending,
+  });
+
   owners.addIndex(byController);
-  owners.addIndex(ownersBySelector.index);
   owners.addHandler(enqueueSelf(queue));
-  owners.addHandler({ deleted: ({ metadata }) => void doomed.delete(metadata.uid) });
-  const ownersOfOrphan = (pod: Cached<Pod>): Iterable<ObjectKey> =>
-    ownersBySelector
-      .candidates(owners.store, pod)
-      .filter((owner) => selectorOrNone(() => replicaKind.selectorOf(owner))(pod.metadata.labels))
-      .map(keyOf);
-  const podHandlers = pods.addHandler(enqueueOwnerOrAdopters<Pod>(queue, kind, ownersOfOrphan));
+  owners.addHandler({ deleted: ({ metadata }) => void inTerminatingNamespace.delete(metadata.uid) });
+  const podHandlers = pods.addHandler(claims.handler(queue));
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const owner = owners.store.get(key);
-    if (owner === undefined) {
-      pending.forget(key);
-      pendingStatus.forget(key);
-      reconcilePace.forget(key);
-      statusPace.forget(key);
-      return {};
-    }
-    const unseen = !pending.isSettled(key) ? Pods : !pendingStatus.isSettled(key) ? kind : undefined;
-    if (unseen !== undefined) {
-      if (replicaKind.countsSkips) metrics.waitedFor(unseen);
-      return { requeueAfterMs: recheckPendingMs };
-    }
-    const own: readonly Cached<Pod>[] = podsOf(pods.store, owner);
-    const tooSoonMs = reconcilePace.waitMs(key, reconcileIntervalMs(own.length));
-    if (tooSoonMs > 0) return { requeueAfterMs: tooSoonMs };
-    const isSelected = usableSelector(kind, owner, () => replicaKind.selectorOf(owner));
+    if (owner === undefined) return {};
+    const isSelected = claims.selectorOf(owner);
     const terminating = countsTerminating
-      ? own.filter((pod) => isPodTerminating(pod) && isSelected(pod.metadata.labels)).length
+      ? claims.ownedBy(owner).filter((pod) => isPodTerminating(pod) && isSelected(pod.metadata.labels)).length
       : undefined;
-    const { namespace } = owner.metadata;
-    const orphans = orphansWith<Pod>(pods.store, namespace, replicaKind.requiredLabelsOf(owner));
-    const claims = planClaims<Pod>(owner, isSelected, [...own, ...orphans].filter(isPodActive));
-    const onWritten = ({ metadata }: KubeObject): void => pending.wrote(key, metadata.resourceVersion);
-    const claimOptions = { client, ownerKind: kind, owner, kind: Pods, onWritten };
-    const activePods = await applyClaims<Pod>(claims, claimOptions, signal);
+    const activePods = await claims.apply(claims.plan(owner, isPodActive), owner, signal);
 
     const failure = owner.metadata.deletionTimestamp === undefined ? await scale(owner, activePods, signal) : undefined;
     const status: StatusInput = {
@@ -110,7 +72,6 @@ export function createReplicaController<T extends Replicated>(
       nowMs: context.clock.now(),
     };
     const waitMs = await writeStatus(key, owner, status, signal);
-    reconcilePace.ran(key);
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs: waitMs ?? nextStatusChangeMs(status) };
   }
@@ -129,8 +90,8 @@ export function createReplicaController<T extends Replicated>(
       honourDeletionCost,
     });
     if (plan.kind === 'delete' && plan.pods.length < activePods.length) metrics.chose(plan.pods, activePods, nowMs);
-    if (plan.kind === 'create' && doomed.has(owner.metadata.uid)) return Promise.resolve(undefined);
-    return applyScaling(plan, owner, { control, pending, doomed }, signal);
+    if (plan.kind === 'create' && inTerminatingNamespace.has(owner.metadata.uid)) return Promise.resolve(undefined);
+    return applyScaling(plan, owner, { control, pending, inTerminatingNamespace }, signal);
   }
 
   /** Writes the status if it has changed; gives the time to wait instead if the last write is too recent. */
@@ -151,18 +112,31 @@ export function createReplicaController<T extends Replicated>(
     return undefined;
   }
 
+  function podCountOf(key: ObjectKey): number {
+    const owner = owners.store.get(key);
+    return owner === undefined ? 0 : claims.ownedBy(owner).length;
+  }
+
   /** The pods of every owner that shares this one's parent: a Deployment's old and new ReplicaSets. */
   function relatedPods(owner: Cached<T>): readonly Cached<Pod>[] {
     const parent = controllerOf(owner);
     const siblings = parent === undefined ? [owner] : owners.store.byIndex(byController, parent.uid);
-    return siblings.flatMap((sibling) => podsOf(pods.store, sibling));
+    return siblings.flatMap((sibling) => claims.ownedBy(sibling));
   }
 
   const caches = [owners, pods, podHandlers];
-  const work = { name: controllerName, context, queue, reconcile, caches, workers };
+  const work = {
+    name: controllerName,
+    context,
+    queue,
+    reconcile,
+    caches,
+    workers,
+    primary: owners.store,
+    ownWrites: [pending, pendingStatus],
+    onStale: replicaKind.countsSkips ? metrics.waitedFor : undefined,
+    minIntervalMs: (key: ObjectKey) => reconcileIntervalMs(podCountOf(key)),
+    forget: (key: ObjectKey) => statusPace.forget(key),
+  };
   return { name: controllerName, run: (signal) => runWorkers(work, signal) };
-}
-
-function podsOf(store: Store<Pod>, owner: Cached<KubeObject>): readonly Cached<Pod>[] {
-  return store.byIndex(byController, owner.metadata.uid);
 }

@@ -13,7 +13,7 @@ import {
 import type { Handler } from '../../informers/index.ts';
 
 /** The one thing an event handler may do with a queue. */
-interface KeySink {
+export interface KeySink {
   add(key: ObjectKey): void;
 }
 

@@ -55,7 +55,7 @@ export class StaleOwnerError extends Error {
   readonly reason = 'StaleOwner';
 }
 
-export interface ClaimOptions<T extends KubeObject> {
+export interface AppliedClaim<T extends KubeObject> {
   readonly client: Client;
   readonly ownerKind: Kind;
   readonly owner: Cached<KubeObject>;
@@ -72,7 +72,7 @@ export interface ClaimOptions<T extends KubeObject> {
  */
 export async function applyClaims<T extends KubeObject>(
   plan: ClaimPlan<T>,
-  options: ClaimOptions<T>,
+  options: AppliedClaim<T>,
   signal: AbortSignal,
 ): Promise<readonly Cached<T>[]> {
   if (plan.adopt.length === 0 && plan.release.length === 0) return plan.claimed;
@@ -91,7 +91,7 @@ export async function applyClaims<T extends KubeObject>(
   return claimed;
 }
 
-async function confirmOwnerIsLive<T extends KubeObject>(options: ClaimOptions<T>, signal: AbortSignal): Promise<void> {
+async function confirmOwnerIsLive<T extends KubeObject>(options: AppliedClaim<T>, signal: AbortSignal): Promise<void> {
   // A cache lags behind deletes: by now the owner may be terminating, or have been recreated under its name with
   // another uid. Adopting for it would hand objects to an owner that the garbage collector is about to clear away,
   // and them with it. One live read before the first adoption rules that out.
@@ -110,7 +110,7 @@ async function confirmOwnerIsLive<T extends KubeObject>(options: ClaimOptions<T>
 
 async function adopt<T extends KubeObject>(
   object: Cached<T>,
-  { client, ownerKind, owner, kind, finalizer, onWritten }: ClaimOptions<T>,
+  { client, ownerKind, owner, kind, finalizer, onWritten }: AppliedClaim<T>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { uid } = (object as Cached<KubeObject>).metadata;
@@ -130,7 +130,7 @@ async function adopt<T extends KubeObject>(
 
 async function release<T extends KubeObject>(
   object: Cached<T>,
-  { client, owner, kind, finalizer, onWritten }: ClaimOptions<T>,
+  { client, owner, kind, finalizer, onWritten }: AppliedClaim<T>,
   signal: AbortSignal,
 ): Promise<void> {
   const { uid } = (object as Cached<KubeObject>).metadata;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { compareResourceVersions, objectKey, type ConfigMap, type ObjectKey } from '../api/index.ts';
+import { compareResourceVersions, ConfigMaps, objectKey, type ConfigMap, type ObjectKey } from '../api/index.ts';
 import { PendingWrites } from './pending-writes.ts';
 
 const owner = objectKey('default', 'owner');
@@ -17,7 +17,7 @@ function setUp(): {
     get: (key: ObjectKey) => (key === child ? cache.child : undefined),
     hasSeen: (version: string) => compareResourceVersions(version, cache.version) <= 0,
   };
-  const pending = new PendingWrites<ConfigMap>(store, { monotonic: () => nowMs });
+  const pending = new PendingWrites<ConfigMap>({ kind: ConfigMaps, store }, { monotonic: () => nowMs });
   return { pending, cache, advance: (ms) => (nowMs += ms) };
 }
 

@@ -1,34 +1,42 @@
-import { compareResourceVersions, type Cached, type KubeObject, type ObjectKey } from '../api/index.ts';
+import { compareResourceVersions, type Cached, type Kind, type KubeObject, type ObjectKey } from '../api/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Store } from '../../informers/index.ts';
+import type { OwnWrites } from './key-care.ts';
 
 /**
- * After this long a write that the cache has not shown counts as lost: an etcd restored from a backup, for one, never
- * reaches the versions it once handed out, and must not stop a controller for good.
+ * After this long, a write that the cache has not observed counts as lost. An etcd restored from a backup never reaches
+ * the versions it once handed out: waiting for them must not stop a controller for good.
  */
 const expiryMs = 5 * 60_000;
 
 interface Pending {
   /** The newest version that a create or update was answered with. */
   resourceVersion: string;
-  /** Objects deleted, until the cache shows them gone or going. */
+  /** Objects deleted, until the cache shows them terminating or gone. */
   readonly deleted: Map<ObjectKey, string>;
   /** Objects known to be gone, until the cache shows that too. */
   readonly vanished: Map<ObjectKey, string>;
   sinceMs: number;
 }
 
+/** The part of an informer that tells which writes its cache has observed. */
+export interface WrittenCache<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  readonly store: Pick<Store<T>, 'get' | 'hasSeen'>;
+}
+
 /**
- * What a controller has written for each owner but its cache has not shown yet. Deciding on such a cache would create
- * what was just created and delete once more what is already going; so a controller asks `isSettled` first, and leaves
- * the rest to the events that the missing changes will bring.
+ * The writes that a controller has made for each owner and its cache has not observed yet. The worker loop waits for
+ * them: see `KeyCare`.
  */
-export class PendingWrites<T extends KubeObject> {
-  readonly #store: Pick<Store<T>, 'get' | 'hasSeen'>;
+export class PendingWrites<T extends KubeObject> implements OwnWrites {
+  readonly kind: Kind;
+  readonly #store: WrittenCache<T>['store'];
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #byOwner = new Map<ObjectKey, Pending>();
 
-  constructor(store: Pick<Store<T>, 'get' | 'hasSeen'>, clock: Pick<Clock, 'monotonic'>) {
+  constructor({ kind, store }: WrittenCache<T>, clock: Pick<Clock, 'monotonic'>) {
+    this.kind = kind;
     this.#store = store;
     this.#clock = clock;
   }
@@ -43,7 +51,7 @@ export class PendingWrites<T extends KubeObject> {
     this.#pendingOf(owner).deleted.set(key, uid);
   }
 
-  /** The server said that the object is gone: a cache that still has it, even as going, is too old to decide on. */
+  /** The server said that the object is gone. A cache that still has it, even as terminating, is stale. */
   vanished(owner: ObjectKey, key: ObjectKey, uid: string): void {
     this.#pendingOf(owner).vanished.set(key, uid);
   }

@@ -4,6 +4,7 @@ import type { Logger } from '../log/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
 import type { ControllerContext } from './context.ts';
+import { withKeyCare, type KeyCare } from './key-care.ts';
 import { TerminalError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
 import { finishBeforeStop } from './stopping.ts';
 
@@ -12,7 +13,7 @@ export interface Syncable {
   waitForSync(signal: AbortSignal): Promise<void>;
 }
 
-export interface Work<K = ObjectKey> {
+export interface Work<K = ObjectKey> extends KeyCare<K> {
   /** The controller's name, on log lines and metrics. */
   readonly name: string;
   readonly context: Pick<ControllerContext, 'logger' | 'clock' | 'reconciles'>;
@@ -34,7 +35,8 @@ export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise
   logger.info({ workers: work.workers }, 'caches synced, starting workers');
   const running = finishBeforeStop(signal, context.clock);
   try {
-    const loops = Array.from({ length: work.workers }, () => runWorker(work, logger, signal, running.signal));
+    const cared = { ...work, reconcile: withKeyCare(work.reconcile, work, context.clock) };
+    const loops = Array.from({ length: work.workers }, () => runWorker(cared, logger, signal, running.signal));
     await Promise.all(loops);
   } finally {
     running.release();

@@ -1,6 +1,13 @@
-import { keyOf, type Cached, type EndpointSlice, type KubeObject, type ObjectKey } from '../api/index.ts';
-import { PendingWrites } from '../controller/index.ts';
-import type { Store } from '../../informers/index.ts';
+import {
+  EndpointSlices,
+  keyOf,
+  type Cached,
+  type EndpointSlice,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+} from '../api/index.ts';
+import { PendingWrites, type OwnWrites, type WrittenCache } from '../controller/index.ts';
 import type { Clock } from '../time/index.ts';
 
 type SliceMetadata = Cached<KubeObject>['metadata'];
@@ -23,12 +30,13 @@ interface Tracked {
  * up, for on an older one a slice would be created a second time; and whether an event is news, or only the echo of an
  * own write, which would cost the Service another sync.
  */
-export class SliceTracker {
+export class SliceTracker implements OwnWrites {
+  readonly kind: Kind = EndpointSlices;
   readonly #pending: PendingWrites<EndpointSlice>;
   readonly #services = new Map<ObjectKey, Tracked>();
 
-  constructor(store: Pick<Store<EndpointSlice>, 'get' | 'hasSeen'>, clock: Pick<Clock, 'monotonic'>) {
-    this.#pending = new PendingWrites<EndpointSlice>(store, clock);
+  constructor(slices: WrittenCache<EndpointSlice>, clock: Pick<Clock, 'monotonic'>) {
+    this.#pending = new PendingWrites<EndpointSlice>(slices, clock);
   }
 
   isSettled(service: ObjectKey): boolean {

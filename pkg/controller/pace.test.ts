@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { objectKey } from '../../pkg/api/index.ts';
-import { Pace, reconcileIntervalMs } from './pace.ts';
+import { objectKey } from '../api/index.ts';
+import { Pace } from './pace.ts';
 
 describe('Pace', () => {
   const owner = objectKey('default', 'web');
@@ -23,11 +23,5 @@ describe('Pace', () => {
     expect(pace.waitMs(objectKey('default', 'other'), 100)).toBe(0);
     pace.forget(owner);
     expect(pace.waitMs(owner, 100)).toBe(0);
-  });
-});
-
-describe('reconcileIntervalMs', () => {
-  test('grows with the number of pods up to a tenth of a second', () => {
-    expect([0, 10, 500, 1000, 5000].map(reconcileIntervalMs)).toEqual([0, 1, 50, 100, 100]);
   });
 });

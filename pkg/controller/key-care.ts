@@ -1,0 +1,67 @@
+import type { Kind, ObjectKey } from '../api/index.ts';
+import type { Clock } from '../time/index.ts';
+import { Pace } from './pace.ts';
+import type { Reconcile } from './reconcile.ts';
+
+/** Own writes that the cache of their kind may not have observed yet, by the key that they were made for. */
+export interface OwnWrites<K = ObjectKey> {
+  readonly kind: Kind;
+  /** Whether the cache has observed every write made for the key. */
+  isSettled(key: K): boolean;
+  forget(key: K): void;
+}
+
+/** What the worker loop does around each reconcile, so that no controller repeats it. */
+export interface KeyCare<K = ObjectKey> {
+  /**
+   * A key waits until the caches have observed these writes: deciding on a stale cache would create twice what was just
+   * created, and delete once more what is already terminating.
+   */
+  readonly ownWrites?: readonly OwnWrites<K>[] | undefined;
+  /** How long a key waits before its own writes are checked again. Default 1 s; the event of the write comes sooner. */
+  readonly recheckMs?: number | undefined;
+  /** Called when a key has to wait for a write of this kind. */
+  readonly onStale?: ((kind: Kind) => void) | undefined;
+  /** The minimum time between two reconciles of the key. Default 0. */
+  readonly minIntervalMs?: ((key: K) => number) | undefined;
+  /** The cache of the objects that keys name. When an object is gone, everything kept for its key is dropped. */
+  readonly primary?: { get(key: K): unknown } | undefined;
+  /** Drops what the controller itself keeps for a key whose object is gone. */
+  readonly forget?: ((key: K) => void) | undefined;
+}
+
+const defaultRecheckMs = 1000;
+
+/** The reconcile that a worker calls: `reconcile` once the key may run, and the clean-up once its object is gone. */
+export function withKeyCare<K>(
+  reconcile: Reconcile<K>,
+  care: KeyCare<K>,
+  clock: Pick<Clock, 'monotonic'>,
+): Reconcile<K> {
+  const { ownWrites = [], recheckMs = defaultRecheckMs, onStale, minIntervalMs, primary } = care;
+  const pace = minIntervalMs && new Pace<K>(clock);
+
+  function waitMs(key: K): number {
+    const stale = ownWrites.find((writes) => !writes.isSettled(key));
+    if (stale !== undefined) {
+      onStale?.(stale.kind);
+      return recheckMs;
+    }
+    return minIntervalMs && pace ? pace.waitMs(key, minIntervalMs(key)) : 0;
+  }
+
+  function forget(key: K): void {
+    for (const writes of ownWrites) writes.forget(key);
+    pace?.forget(key);
+    care.forget?.(key);
+  }
+
+  return async (key, signal) => {
+    const requeueAfterMs = waitMs(key);
+    if (requeueAfterMs > 0) return { requeueAfterMs };
+    const result = await reconcile(key, signal);
+    if (primary !== undefined && primary.get(key) === undefined) forget(key);
+    else pace?.ran(key);
+    return result;
+  };
+}
