@@ -1,3 +1,3 @@
 export * from './checks.ts';
 export * from './flag.ts';
-export { formatValue, isBoolean, isRepeatable, type FlagType, type FlagValue } from './go-types.ts';
+export { formatValue, isBoolean, isRepeatable, type FlagType } from './go-types.ts';
