@@ -11,8 +11,9 @@ const tool = (name: string): string => join(root, 'node_modules/.bin', name);
 const operator = `
 import { ConfigMaps, keyOf, type ConfigMap, type ObjectKey } from 'kube-controller-manager/api';
 import { ClientBuilder } from 'kube-controller-manager/client';
-import { enqueueSelf, runWorkers } from 'kube-controller-manager/controller';
+import { defineController, enqueueSelf, runWorkers } from 'kube-controller-manager/controller';
 import { EventBroadcaster } from 'kube-controller-manager/events';
+import { flag } from 'kube-controller-manager/flags';
 import { createSharedInformerFactory, type Informer } from 'kube-controller-manager/informers';
 import { runLeaderElection } from 'kube-controller-manager/leaderelection';
 import { createLogger } from 'kube-controller-manager/log';
@@ -24,6 +25,11 @@ const queue: WorkQueue<ObjectKey> = createWorkQueue({ name: 'mine', clock: syste
 export function watch(informer: Informer<ConfigMap>): void {
   informer.addHandler(enqueueSelf(queue));
 }
+export const mine = defineController({
+  name: 'my-controller',
+  flags: { 'my-workers': flag('int32', { default: 5, help: 'Workers of my-controller' }) },
+  create: (_, options) => ({ name: \`my-controller \${options['my-workers'].toFixed()}\`, run: async () => {} }),
+});
 queue.add(keyOf({ metadata: { namespace: 'default', name: 'mine' } }));
 const engine = [ClientBuilder, runWorkers, EventBroadcaster, createSharedInformerFactory, runLeaderElection, createLogger];
 console.log(await queue.take(AbortSignal.timeout(1000)), ConfigMaps.resource, engine.every((part) => typeof part === 'function'));
