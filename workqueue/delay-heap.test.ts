@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../test/support/fake-clock.ts';
 import { seededRandom } from '../test/support/random.ts';
-import { DelayHeap } from './delay-heap.ts';
+import { DelayHeap, InvalidDelayError } from './delay-heap.ts';
 
 function createHeap() {
   const clock = new FakeClock();
@@ -111,6 +111,18 @@ describe('DelayHeap', () => {
       expect(sorted(released)).toEqual(sorted(expected));
       expect(released.map(({ atMs }) => atMs)).toEqual(released.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
       expect(heap.size).toBe(dueMs.size);
+    });
+  }
+
+  for (const delayMs of [Number.NaN, Infinity, -Infinity]) {
+    test(`refuses a delay of ${delayMs}, and goes on releasing the others`, async () => {
+      const { clock, released, heap } = createHeap();
+      expect(() => heap.add('never', delayMs)).toThrow(InvalidDelayError);
+      heap.add('later', 20);
+      heap.add('sooner', 10);
+      await clock.advance(20);
+      expect(released.map(({ key }) => key)).toEqual(['sooner', 'later']);
+      expect(heap.size).toBe(0);
     });
   }
 });

@@ -11,6 +11,16 @@ interface Entry<K> {
 /** Keys released in one go, a few milliseconds of work; more that are due follow in the next turn of the event loop. */
 const RELEASE_BATCH = 5_000;
 
+/** A delay that is not a finite number. In a heap NaN compares to nothing: at the root it would hold up every key. */
+export class InvalidDelayError extends Error {
+  override readonly name = 'InvalidDelayError';
+  readonly reason = 'InvalidDelay';
+
+  constructor(key: unknown, delayMs: number) {
+    super(`queue ${String(key)} after ${delayMs} ms: the delay is not a finite number`);
+  }
+}
+
 /**
  * Keys waiting for their time, each once, under its earliest; one timer for all of them. `release` gets each key when
  * it is due, earliest first.
@@ -32,8 +42,10 @@ export class DelayHeap<K> {
     return this.#heap.length;
   }
 
+  /** Throws `InvalidDelayError` on a delay that is not a finite number. */
   add(key: K, delayMs: number): void {
     const readyAtMs = this.#clock.monotonic() + delayMs;
+    if (!Number.isFinite(readyAtMs)) throw new InvalidDelayError(key, delayMs);
     const known = this.#entries.get(key);
     if (known === undefined) {
       const entry = { key, readyAtMs, order: this.#orders++, index: this.#heap.length };

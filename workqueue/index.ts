@@ -1,3 +1,4 @@
+export { InvalidDelayError } from './delay-heap.ts';
 export { createWorkQueue } from './queue.ts';
 export type { WorkQueueOptions } from './queue.ts';
 export {

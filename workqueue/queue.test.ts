@@ -4,6 +4,7 @@ import { createMetricsRegistry } from '../pkg/metrics/index.ts';
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { parsePrometheusText, sampleValue } from '../test/support/prometheus-text.ts';
 import { seededRandom } from '../test/support/random.ts';
+import { InvalidDelayError } from './delay-heap.ts';
 import { createWorkQueue } from './queue.ts';
 
 function createQueue() {
@@ -317,4 +318,22 @@ describe('any sequence of adds, takes and dones', () => {
       await Promise.all(workers);
     });
   }
+});
+
+describe('a delay that is not a finite number', () => {
+  for (const delayMs of [Number.NaN, Infinity, -Infinity]) {
+    test(`${delayMs} is refused with a reason, and the other keys still come`, async () => {
+      const { clock, queue, signal } = createQueue();
+      expect(() => queue.addAfter('broken', delayMs)).toThrow(expect.objectContaining({ reason: 'InvalidDelay' }));
+      queue.addAfter('sound', 10);
+      await clock.advance(10);
+      expect(await queue.take(signal)).toBe('sound');
+    });
+  }
+
+  test('is refused from a rate limiter too', () => {
+    const rateLimiter = { nextDelayMs: () => Number.NaN, forget() {}, numRequeues: () => 0 };
+    const queue = createWorkQueue<string>({ name: 'test', clock: new FakeClock(), rateLimiter });
+    expect(() => queue.addRateLimited('broken')).toThrow(InvalidDelayError);
+  });
 });

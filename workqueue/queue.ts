@@ -1,6 +1,6 @@
 import type { MetricsRegistry } from '../pkg/metrics/index.ts';
 import type { Clock } from '../pkg/time/index.ts';
-import { DelayHeap } from './delay-heap.ts';
+import { DelayHeap, InvalidDelayError } from './delay-heap.ts';
 import { Fifo } from './fifo.ts';
 import { defineQueueMetrics } from './metrics.ts';
 import type { QueueMetrics, QueueState } from './metrics.ts';
@@ -56,6 +56,7 @@ class Queue<K> implements WorkQueue<K>, QueueState {
   }
 
   addAfter(key: K, delayMs: number): void {
+    if (!Number.isFinite(delayMs)) throw new InvalidDelayError(key, delayMs);
     if (this.#shuttingDown) return;
     this.#metrics?.retries.inc();
     if (delayMs <= 0) this.add(key);

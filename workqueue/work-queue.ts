@@ -8,9 +8,12 @@ export interface WorkQueue<K> {
   /** Keys waiting for a worker; those being worked on or delayed do not count. */
   readonly length: number;
   add(key: K): void;
-  /** Adds the key after a delay; of several delays for one key, the earliest counts. */
+  /**
+   * Adds the key after a delay; of several delays for one key, the earliest counts. Throws `InvalidDelayError` on a
+   * delay that is not a finite number.
+   */
   addAfter(key: K, delayMs: number): void;
-  /** Adds the key when its rate limiter allows: later each time, until `forget`. */
+  /** Adds the key when its rate limiter allows: later each time, until `forget`. Throws as `addAfter` does. */
   addRateLimited(key: K): void;
   forget(key: K): void;
   numRequeues(key: K): number;

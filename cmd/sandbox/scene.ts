@@ -6,6 +6,7 @@ import {
   objectKey,
   Pods,
   Services,
+  isBeingDeleted,
   type Deployment,
   type Pod,
   type Service,
@@ -92,7 +93,7 @@ export async function playScene({ client, output, clock }: SceneDeps, signal: Ab
 
 async function killOne(client: Client, tell: (text: string) => void, signal: AbortSignal): Promise<void> {
   const { items } = await client.list(Pods, selection, signal);
-  const [victim] = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const [victim] = items.filter(({ metadata }) => !isBeingDeleted(metadata));
   if (victim === undefined) return;
   const { name, uid } = victim.metadata;
   tell(`kill ${name}`);
@@ -154,7 +155,7 @@ async function tellOfPods(client: Client, tell: (text: string) => void, signal: 
 }
 
 function stateOf({ metadata, spec, status }: Pod): string {
-  if (metadata.deletionTimestamp !== undefined) return 'stopping';
+  if (isBeingDeleted(metadata)) return 'stopping';
   if (isConditionTrue(status?.conditions, 'Ready')) return 'ready';
   if (status?.phase === 'Running') return 'running';
   return spec.nodeName === undefined ? 'waiting for a node' : `starting on ${spec.nodeName}`;

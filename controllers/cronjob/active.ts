@@ -29,7 +29,7 @@ export function reviewActive(status: Cached<CronJobStatus>, jobs: readonly Cache
   const known = new Set(jobs.map(({ metadata }) => metadata.uid));
   const reviewed = withoutActive(status, ended);
   return {
-    status: lastSuccessfulTime === undefined ? reviewed : { ...reviewed, lastSuccessfulTime },
+    status: parseTime(lastSuccessfulTime) === undefined ? reviewed : { ...reviewed, lastSuccessfulTime },
     events,
     unseen: (reviewed.active ?? []).filter(({ uid }) => !known.has(uid ?? '')),
   };
@@ -49,7 +49,8 @@ export function withoutActive(status: Cached<CronJobStatus>, uids: ReadonlySet<s
   return { ...status, active: status.active.filter(({ uid }) => !uids.has(uid ?? '')) };
 }
 
-function later(a: string | undefined, b: string | undefined): string | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return parseTime(b) > parseTime(a) ? b : a;
+type Time = string | null | undefined;
+
+function later(a: Time, b: Time): Time {
+  return (parseTime(b) ?? -Infinity) > (parseTime(a) ?? -Infinity) ? b : a;
 }

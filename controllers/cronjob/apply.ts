@@ -7,6 +7,7 @@ import {
   metadataOf,
   objectKey,
   parseTime,
+  zeroTimeMs,
   type Cached,
   type CronJob,
   type CronJobStatus,
@@ -75,7 +76,7 @@ export async function createJob(
   try {
     const created = await client.create(metadataOf(Jobs), job, signal);
     pendingJobs.wrote(keyOf(cronJob), created.metadata.resourceVersion);
-    creationSkew.observe((parseTime(created.metadata.creationTimestamp) - scheduledMs) / 1000);
+    creationSkew.observe(((parseTime(created.metadata.creationTimestamp) ?? zeroTimeMs) - scheduledMs) / 1000);
     const message = `Created job ${created.metadata.name}`;
     recorder.event(CronJobs, cronJob, { type: 'Normal', reason: 'SuccessfulCreate', message });
     return created;

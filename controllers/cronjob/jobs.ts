@@ -5,6 +5,7 @@ import {
   CronJobs,
   Jobs,
   parseTime,
+  isBeingDeleted,
   type Cached,
   type CronJob,
   type Job,
@@ -60,7 +61,7 @@ export function selectExpired(cronJob: Cached<CronJob>, jobs: readonly Cached<Jo
     return ended.slice(0, Math.max(0, ended.length - limit));
   };
   return [...surplus('Complete', successfulJobsHistoryLimit), ...surplus('Failed', failedJobsHistoryLimit)].filter(
-    ({ metadata }) => metadata.deletionTimestamp === undefined,
+    ({ metadata }) => !isBeingDeleted(metadata),
   );
 }
 
@@ -72,5 +73,5 @@ function byStart(a: Cached<Job>, b: Cached<Job>): number {
 
 /** Jobs that never started come last. */
 function startOf({ status }: Cached<Job>): number {
-  return status?.startTime === undefined ? Number.POSITIVE_INFINITY : parseTime(status.startTime);
+  return parseTime(status?.startTime) ?? Infinity;
 }

@@ -1,4 +1,11 @@
-import { parseTime, type Cached, type CronJob, type CronJobStatus } from '../../pkg/api/index.ts';
+import {
+  parseTime,
+  isBeingDeleted,
+  zeroTimeMs,
+  type Cached,
+  type CronJob,
+  type CronJobStatus,
+} from '../../pkg/api/index.ts';
 import type { NewEvent } from '../../pkg/events/index.ts';
 import { jobNameFor } from './jobs.ts';
 import { computeWakeUp, findMostRecent } from './missed.ts';
@@ -30,7 +37,7 @@ export function planStart(
   clocks: Clocks,
 ): StartPlan {
   const { timeZone, suspend, schedule: text } = cronJob.spec;
-  if (cronJob.metadata.deletionTimestamp !== undefined) return { events: [] };
+  if (isBeingDeleted(cronJob.metadata)) return { events: [] };
   if (timeZone !== undefined && clocks.zones.find(timeZone) === undefined) {
     const message = `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}`;
     return { events: [warning('UnknownTimeZone', message)] };
@@ -70,7 +77,7 @@ function planDue({ cronJob, status, schedule, nowMs }: DueInput): StartPlan {
   const active = status.active ?? [];
   const jobName = jobNameFor(metadata.name, dueMs);
   const isStarted = active.some(({ name, namespace }) => name === jobName && namespace === metadata.namespace);
-  if (isStarted || (status.lastScheduleTime !== undefined && startMs === dueMs)) return wait;
+  if (isStarted || (parseTime(status.lastScheduleTime) !== undefined && startMs === dueMs)) return wait;
   if (spec.concurrencyPolicy === 'Forbid' && active.length > 0) {
     events.push({ type: 'Normal', reason: 'JobAlreadyActive', message: alreadyActiveText });
     return wait;
@@ -105,7 +112,7 @@ function scheduleOf({ spec }: Cached<CronJob>, { zones, local }: Clocks): Schedu
 }
 
 function startOf({ metadata }: Cached<CronJob>, { lastScheduleTime }: Cached<CronJobStatus>): number {
-  return parseTime(lastScheduleTime ?? metadata.creationTimestamp);
+  return parseTime(lastScheduleTime) ?? parseTime(metadata.creationTimestamp) ?? zeroTimeMs;
 }
 
 const tooManyMissedText =

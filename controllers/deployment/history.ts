@@ -1,4 +1,4 @@
-import type { Cached, Deployment, ReplicaSet } from '../../pkg/api/index.ts';
+import { isBeingDeleted, type Cached, type Deployment, type ReplicaSet } from '../../pkg/api/index.ts';
 import { compareByAge, replicasOf, type AnySet } from './replica-sets.ts';
 import { desiredOf, fenceposts } from './rolling.ts';
 
@@ -109,7 +109,7 @@ export function selectForCleanup(
 ): readonly Cached<ReplicaSet>[] {
   const limit = deployment.spec.revisionHistoryLimit ?? unlimited;
   if (limit === unlimited) return [];
-  const candidates = oldSets.filter((set) => set.metadata.deletionTimestamp === undefined).sort(compareByRevision);
+  const candidates = oldSets.filter((set) => !isBeingDeleted(set.metadata)).sort(compareByRevision);
   return candidates.slice(0, Math.max(0, candidates.length - limit)).filter(isIdle);
 }
 

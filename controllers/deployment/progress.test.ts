@@ -199,6 +199,11 @@ describe('nextProgressCheckMs', () => {
     });
   }
 
+  test('a second from now for a condition whose time is null, which counts as long past', () => {
+    const conditions = [{ ...progressing('ReplicaSetUpdated'), lastUpdateTime: null }];
+    expect(nextProgressCheckMs(web(), { ...known, conditions }, nowMs)).toBe(1000);
+  });
+
   test('never without a condition to start from', () => {
     expect(nextProgressCheckMs(web(), known, nowMs)).toBeUndefined();
   });

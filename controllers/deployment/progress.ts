@@ -1,6 +1,7 @@
 import {
   findCondition,
   parseTime,
+  zeroTimeMs,
   type Cached,
   type Deployment,
   type DeploymentCondition,
@@ -89,7 +90,7 @@ function isTimedOut(deployment: Cached<Deployment>, conditions: Conditions, nowM
 }
 
 function deadlineMs(deployment: Cached<Deployment>, condition: Cached<DeploymentCondition>): number {
-  return parseTime(condition.lastUpdateTime ?? '') + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000;
+  return (parseTime(condition.lastUpdateTime) ?? zeroTimeMs) + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000;
 }
 
 /** When to look whether the deadline has passed; undefined if there is nothing to wait for. */

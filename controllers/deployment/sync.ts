@@ -7,6 +7,7 @@ import {
   isEqualJson,
   keyOf,
   ReplicaSets,
+  isBeingDeleted,
   type Cached,
   type Deployment,
   type DeploymentStatus,
@@ -32,7 +33,7 @@ export function planSync(snapshot: Snapshot): Plan {
   const { deployment } = snapshot;
   if (isEmptySelector(deployment.spec.selector)) return planSelectingAll(deployment);
   const sets = splitByTemplate(deployment, snapshot.replicaSets);
-  if (deployment.metadata.deletionTimestamp !== undefined) return finish(snapshot, { ...sets, status: 'counts' });
+  if (isBeingDeleted(deployment.metadata)) return finish(snapshot, { ...sets, status: 'counts' });
 
   const rollback = rollbackTarget(deployment);
   if (deployment.spec.paused === true) {
@@ -194,7 +195,7 @@ function openingConditions(
     conditions = withCondition(conditions, { type: 'Progressing', status, reason, message }, nowMs);
   };
   const reason = progressingOf(conditions)?.reason;
-  if (deployment.metadata.deletionTimestamp === undefined && reason !== reasons.deadlineExceeded) {
+  if (!isBeingDeleted(deployment.metadata) && reason !== reasons.deadlineExceeded) {
     // Unknown, so that the time spent paused does not count against the deadline once the rollout goes on.
     if (deployment.spec.paused === true) set('Unknown', reasons.paused, 'Deployment is paused');
     else if (reason === reasons.paused) set('Unknown', reasons.resumed, 'Deployment is resumed');

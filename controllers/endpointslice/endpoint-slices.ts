@@ -5,6 +5,7 @@ import {
   objectKey,
   Pods,
   Services,
+  isBeingDeleted,
   type Cached,
   type ObjectKey,
   type Service,
@@ -112,9 +113,7 @@ export function createEndpointSliceController(context: ControllerContext, option
   async function sync(service: Cached<Service>, signal: AbortSignal): Promise<void> {
     const key = keyOf(service);
     const selected = members.podsOf(service);
-    const existing = slicesOf(slices.store, key, managedBy).filter(
-      ({ metadata }) => metadata.deletionTimestamp === undefined,
-    );
+    const existing = slicesOf(slices.store, key, managedBy).filter(({ metadata }) => !isBeingDeleted(metadata));
     const triggerTime = triggerTimes.next(service, selected);
     const trafficDistribution = trafficDistributionOf(service, { preferSameEnabled });
     const families = familiesOf(service);

@@ -240,7 +240,10 @@ describe('packEndpoints', () => {
         hasOldLabels: () => false,
       });
       const text = (
-        endpoints: readonly { readonly targetRef?: { readonly name?: string | undefined } | undefined }[] | undefined,
+        endpoints:
+          | readonly { readonly targetRef?: { readonly name?: string | undefined } | undefined }[]
+          | null
+          | undefined,
       ): string => (endpoints ?? []).map(({ targetRef }) => targetRef?.name ?? '').join(' ');
       const found = [
         ...packed.create.map(({ endpoints }) => `+${text(endpoints)}`),

@@ -2,6 +2,7 @@ import {
   controllerReference,
   isEqualJson,
   Services,
+  isBeingDeleted,
   type Cached,
   type Endpoint,
   type EndpointSlice,
@@ -76,7 +77,7 @@ export function planFamily(snapshot: Snapshot): Plan {
   return {
     changes: {
       // The garbage collector is after them already: new ones would only keep it busy.
-      create: service.metadata.deletionTimestamp === undefined ? create.map(objectOf) : [],
+      create: !isBeingDeleted(service.metadata) ? create.map(objectOf) : [],
       update: update.map(objectOf),
       delete: remove,
     },

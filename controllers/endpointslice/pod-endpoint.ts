@@ -1,4 +1,4 @@
-import type { Cached, Endpoint, Node, Pod, Service } from '../../pkg/api/index.ts';
+import { isBeingDeleted, type Cached, type Endpoint, type Node, type Pod, type Service } from '../../pkg/api/index.ts';
 import { isPodReady } from '../../pkg/controller/index.ts';
 import { hostnameOf, parseIp, type IpFamily } from '../../pkg/endpoints/index.ts';
 
@@ -13,9 +13,9 @@ export function endpointOf(
 ): Endpoint | undefined {
   const addresses = addressesOf(pod, family);
   if (addresses.length === 0) return undefined;
-  const { namespace, name, uid, deletionTimestamp } = pod.metadata;
+  const { namespace, name, uid } = pod.metadata;
   const serving = isPodReady(pod);
-  const terminating = deletionTimestamp !== undefined;
+  const terminating = isBeingDeleted(pod.metadata);
   // Consumers that know nothing of terminating pods must not send them traffic, unless the Service wants just that.
   const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
   const endpoint: Endpoint = {

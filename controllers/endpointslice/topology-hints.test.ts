@@ -66,6 +66,13 @@ describe('hints by topology', () => {
     );
   });
 
+  test('are given beside a slice whose endpoints are null', () => {
+    const empty = frozen({ ...endpointSlice({ name: 'web-1' }, {}), endpoints: null, ports: null });
+    const input = { create: [draft(endpoints('a', 'b'))], update: [], unchanged: [empty] };
+    const hinted = hintByTopology(input, { shares: equalShares, family: 'IPv4', hadHints: true });
+    expect(zonesOf(hinted.create[0]?.endpoints)).toEqual(['a', 'b']);
+  });
+
   test('leave slices alone that have the right ones', () => {
     const [a, b] = endpoints('a', 'b').map((each) => ({ ...each, hints: { forZones: [{ name: each.zone ?? '' }] } }));
     const stored = frozen(endpointSlice({ name: 'web-1' }, { endpoints: structuredClone([a, b]) as Endpoint[] }));

@@ -105,12 +105,12 @@ function allocate(shares: ZoneShares | undefined, count: number): Allocations | 
 }
 
 function countReady({ create, update, unchanged }: HintInput): number {
-  const slices: readonly { readonly endpoints?: readonly Cached<Endpoint>[] | undefined }[] = [
+  const slices: readonly { readonly endpoints?: readonly Cached<Endpoint>[] | null | undefined }[] = [
     ...create,
     ...update,
     ...unchanged,
   ];
-  return slices.reduce((sum, { endpoints = [] }) => sum + endpoints.filter(isReadyEndpoint).length, 0);
+  return slices.reduce((sum, { endpoints }) => sum + (endpoints ?? []).filter(isReadyEndpoint).length, 0);
 }
 
 /** The hints that a slice has already; undefined if it has to be written because some are missing, or one too many. */

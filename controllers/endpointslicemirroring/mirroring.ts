@@ -3,6 +3,7 @@ import {
   EndpointSlices,
   keyOf,
   Services,
+  isBeingDeleted,
   type Cached,
   type Endpoints,
   type ObjectKey,
@@ -88,9 +89,7 @@ export function createMirroringController(context: ControllerContext, options: M
   async function sync(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const source = endpoints.store.get(key);
     const service = services.store.get(key);
-    const existing = slicesOf(slices.store, key, managedBy).filter(
-      ({ metadata }) => metadata.deletionTimestamp === undefined,
-    );
+    const existing = slicesOf(slices.store, key, managedBy).filter(({ metadata }) => !isBeingDeleted(metadata));
     if (source === undefined || !isMirrored(source) || service === undefined || hasSelector(service)) {
       metrics.forget(key);
       await write(key, { create: [], update: [], delete: existing }, signal);

@@ -2,6 +2,7 @@ import {
   controllerReference,
   EndpointsKind,
   isEqualJson,
+  isBeingDeleted,
   type Cached,
   type Endpoints,
   type EndpointSlice,
@@ -135,7 +136,7 @@ function recycle(
     (base === undefined ? create : update).push(sliceOf(group, endpoints, base));
   }
   // The garbage collector is after them already: new ones would only keep it busy.
-  return { create: endpoints.metadata.deletionTimestamp === undefined ? create : [], update, delete: remove };
+  return { create: !isBeingDeleted(endpoints.metadata) ? create : [], update, delete: remove };
 }
 
 function sliceOf(

@@ -2,6 +2,7 @@ import {
   isEqualJson,
   metadataOf,
   resourceName,
+  isBeingDeleted,
   type Cached,
   type Kind,
   type OwnerReference,
@@ -89,7 +90,7 @@ async function deleteJudged(
     const changed = await readLive(client, kind, identity, signal);
     if (changed === undefined) return false;
     // Someone else was faster, and has said what becomes of its dependents: our word must not override that.
-    if (changed.deletionTimestamp !== undefined) return true;
+    if (isBeingDeleted(changed)) return true;
     if (!isEqualJson(changed.ownerReferences, live.ownerReferences)) throw error; // to be judged anew
     // Any other change is no reason to keep the object: one that changes all the time would never go.
     return deleteIf(client, target, { policy }, signal);

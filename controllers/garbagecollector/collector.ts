@@ -1,4 +1,4 @@
-import type { Cached, Kind, StoredMeta } from '../../pkg/api/index.ts';
+import { isBeingDeleted, type Cached, type Kind, type StoredMeta } from '../../pkg/api/index.ts';
 import type { Client } from '../../pkg/client/index.ts';
 import { runBounded, type ReconcileResult } from '../../pkg/controller/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
@@ -50,7 +50,7 @@ export function createCollector(deps: CollectorDeps): Collector {
     const live = await readLive(client, kind, identity, signal);
     if (live === undefined) return graph.confirmAbsent(identity);
     // Already being deleted, which the watch will tell in its own time.
-    if (node.phase === 'none' && live.deletionTimestamp !== undefined) return;
+    if (node.phase === 'none' && isBeingDeleted(live)) return;
     const action =
       node.phase === 'deletingDependents'
         ? planForWaiting(graph.blockersOf(node))

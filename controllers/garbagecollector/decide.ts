@@ -1,4 +1,4 @@
-import type { Cached, ObjectMeta } from '../../pkg/api/index.ts';
+import { isBeingDeleted, type Cached, type ObjectMeta } from '../../pkg/api/index.ts';
 
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
@@ -8,8 +8,9 @@ export type DeletionPhase = 'none' | 'deleting' | 'deletingDependents' | 'orphan
 
 export type DeletionState = Cached<Pick<ObjectMeta, 'deletionTimestamp' | 'finalizers'>>;
 
-export function deletionPhase({ deletionTimestamp, finalizers = [] }: DeletionState): DeletionPhase {
-  if (deletionTimestamp === undefined) return 'none';
+export function deletionPhase(state: DeletionState): DeletionPhase {
+  if (!isBeingDeleted(state)) return 'none';
+  const finalizers = state.finalizers ?? [];
   // With both, dependents are let go first: what has been let go can still be deleted, but not the other way round.
   if (finalizers.includes(orphanFinalizer)) return 'orphaningDependents';
   return finalizers.includes(foregroundFinalizer) ? 'deletingDependents' : 'deleting';

@@ -82,8 +82,9 @@ type Facts = Omit<Assessment, 'ending' | 'deadlineInMs'>;
 
 function remainingDeadlineMs({ job, startTime, nowMs }: Facts): number | undefined {
   const { activeDeadlineSeconds } = job.spec;
-  if (activeDeadlineSeconds === undefined || startTime === undefined || isSuspended(job)) return undefined;
-  return Math.max(0, parseTime(startTime) + activeDeadlineSeconds * 1000 - nowMs);
+  const startMs = parseTime(startTime);
+  if (activeDeadlineSeconds === undefined || startMs === undefined || isSuspended(job)) return undefined;
+  return Math.max(0, startMs + activeDeadlineSeconds * 1000 - nowMs);
 }
 
 /** What was announced stands; then failures come before success: a Job can meet several ends at once. */

@@ -1,4 +1,4 @@
-import type { Cached, Job, Pod } from '../../pkg/api/index.ts';
+import { isBeingDeleted, type Cached, type Job, type Pod } from '../../pkg/api/index.ts';
 import { allIndexFailures, endedAtMs, hasSucceeded, isCountable, isTracked } from './job-pods.ts';
 
 /** The pods of a Job that failed in a row since one last succeeded. */
@@ -36,9 +36,7 @@ function latestOf(times: readonly number[]): number {
 export function recallStreak(job: Cached<Job>, pods: readonly Cached<Pod>[]): FailureStreak {
   const uncounted = new Set(job.status?.uncountedTerminatedPods?.failed);
   const counted = pods.filter((pod) => isCountable(pod, job) && (!isTracked(pod) || uncounted.has(pod.metadata.uid)));
-  const failed = counted.filter(
-    ({ status, metadata }) => status?.phase === 'Failed' && metadata.deletionTimestamp === undefined,
-  );
+  const failed = counted.filter(({ status, metadata }) => status?.phase === 'Failed' && !isBeingDeleted(metadata));
   return continueStreak(noStreak, counted.filter(hasSucceeded), failed);
 }
 

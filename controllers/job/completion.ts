@@ -17,13 +17,12 @@ export function computeFinished(
   if ((status.active ?? 0) > 0 || (status.terminating ?? 0) > 0) return undefined;
   const finished: JobStatus = { ...status, conditions: [...withTerminal(status.conditions ?? [], ending, nowMs)] };
   // One that ends while suspended has lost its start time, and may not finish without.
-  if (finished.startTime === undefined && !(isSuspended(job) && job.spec.completions === 0)) {
+  if (parseTime(finished.startTime) === undefined && !(isSuspended(job) && job.spec.completions === 0)) {
     finished.startTime = formatTime(nowMs);
   }
   if (ending.outcome === 'succeeded') {
     // Whoever started it may have had a clock ahead of ours; completed before it started, it would never be accepted.
-    const startedMs = finished.startTime === undefined ? nowMs : parseTime(finished.startTime);
-    finished.completionTime = formatTime(Math.max(nowMs, startedMs));
+    finished.completionTime = formatTime(Math.max(nowMs, parseTime(finished.startTime) ?? nowMs));
   }
   return finished;
 }

@@ -1,4 +1,12 @@
-import { parseTime, type Cached, type ContainerStatus, type Job, type Pod } from '../../pkg/api/index.ts';
+import {
+  parseTime,
+  isBeingDeleted,
+  zeroTimeMs,
+  type Cached,
+  type ContainerStatus,
+  type Job,
+  type Pod,
+} from '../../pkg/api/index.ts';
 import { readyCondition } from '../../pkg/controller/index.ts';
 import { indexCount, isIndexed, replacesOnlyEndedPods } from './job-spec.ts';
 
@@ -40,7 +48,7 @@ export function hasSucceeded(pod: Cached<Pod>): boolean {
 export function hasFailed(pod: Cached<Pod>, job: Cached<Job>): boolean {
   if (pod.status?.phase === 'Failed') return true;
   if (replacesOnlyEndedPods(job) || hasSucceeded(pod)) return false;
-  return pod.metadata.deletionTimestamp !== undefined;
+  return isBeingDeleted(pod.metadata);
 }
 
 /** Failures of the pod's index before this pod that counted against the limit. */
@@ -70,25 +78,32 @@ function parseCount(text: string | undefined): number {
  */
 export function endedAtMs(pod: Cached<Pod>): number {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata;
-  const byContainers = containersEndedAtMs(pod);
-  if (byContainers !== undefined) return byContainers;
   const ready = readyCondition(pod);
-  if (ready?.status === 'False' && ready.lastTransitionTime !== undefined) return parseTime(ready.lastTransitionTime);
-  if (deletionTimestamp !== undefined) return parseTime(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
-  return parseTime(creationTimestamp);
+  const deletedMs = parseTime(deletionTimestamp);
+  return (
+    containersEndedAtMs(pod) ??
+    (ready?.status === 'False' ? parseTime(ready.lastTransitionTime) : undefined) ??
+    (deletedMs === undefined ? undefined : deletedMs - deletionGracePeriodSeconds * 1000) ??
+    parseTime(creationTimestamp) ??
+    zeroTimeMs
+  );
 }
 
+/** Sidecars end after the others, so what they tell stands even where the end of another container is not known. */
 function containersEndedAtMs({ spec, status }: Cached<Pod>): number | undefined {
   const sidecars = new Set<string>();
   for (const { name, restartPolicy } of spec.initContainers ?? []) if (restartPolicy === 'Always') sidecars.add(name);
-  const lasting: readonly Cached<ContainerStatus>[] = [
-    ...(status?.containerStatuses ?? []),
-    ...(status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
-  ];
-  let latest: number | undefined;
-  for (const { state } of lasting) {
-    if (state?.terminated?.finishedAt === undefined) return undefined;
-    latest = Math.max(latest ?? -Infinity, parseTime(state.terminated.finishedAt));
+  const ofSidecars = (status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
+  return latestEndMs(latestEndMs(undefined, status?.containerStatuses ?? []), ofSidecars);
+}
+
+/** The latest of `sinceMs` and the ends of these containers; undefined if one of them has none. */
+function latestEndMs(sinceMs: number | undefined, statuses: readonly Cached<ContainerStatus>[]): number | undefined {
+  let latest = sinceMs;
+  for (const { state } of statuses) {
+    const endedMs = parseTime(state?.terminated?.finishedAt);
+    if (endedMs === undefined) return undefined;
+    latest = Math.max(latest ?? endedMs, endedMs);
   }
   return latest;
 }

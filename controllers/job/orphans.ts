@@ -5,6 +5,7 @@ import {
   keyOf,
   objectKey,
   Pods,
+  isBeingDeleted,
   type Cached,
   type Job,
   type ObjectKey,
@@ -39,7 +40,7 @@ export function createOrphanControl(context: ControllerContext, clientName: stri
 
   /** A pod that stands is left alone while it names an owner: its Job may just not have been seen yet. */
   const consider = (pod: Cached<Pod>): void => {
-    const isLeaving = pod.metadata.deletionTimestamp !== undefined;
+    const isLeaving = isBeingDeleted(pod.metadata);
     if (isTracked(pod) && (isLeaving || controllerOf(pod) === undefined) && isOrphan(pod, jobs)) queue.add(keyOf(pod));
   };
   const podHandler: Handler<Pod> = {

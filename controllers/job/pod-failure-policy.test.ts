@@ -8,11 +8,16 @@ import { countsAsFailure, judgeFailure, type FailureVerdict } from './pod-failur
 type Rules = NonNullable<JobSpec['podFailurePolicy']>['rules'];
 
 const disrupted = [{ type: 'DisruptionTarget', status: 'True' }];
-const onExit = (action: string, values: number[], operator = 'In', containerName?: string): Rules[number] => ({
+const onExit = (
+  action: string,
+  values: number[],
+  operator = 'In',
+  containerName?: string,
+): NonNullable<Rules>[number] => ({
   action,
   onExitCodes: { operator, values, ...(containerName !== undefined && { containerName }) },
 });
-const onCondition = (action: string, type = 'DisruptionTarget', status = 'True'): Rules[number] => ({
+const onCondition = (action: string, type = 'DisruptionTarget', status = 'True'): NonNullable<Rules>[number] => ({
   action,
   onPodConditions: [{ type, status }],
 });

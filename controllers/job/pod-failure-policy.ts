@@ -1,7 +1,7 @@
 import { keyOf, type Cached, type JobSpec, type Pod } from '../../pkg/api/index.ts';
 
 type Policy = Cached<NonNullable<JobSpec['podFailurePolicy']>>;
-type Rule = Policy['rules'][number];
+type Rule = NonNullable<Policy['rules']>[number];
 type ExitCodes = NonNullable<Rule['onExitCodes']>;
 type PodConditions = NonNullable<Rule['onPodConditions']>;
 
@@ -42,10 +42,11 @@ function describeMatch({ onExitCodes, onPodConditions }: Rule, pod: Cached<Pod>)
 
 function describeExit({ containerName, operator, values }: ExitCodes, pod: Cached<Pod>): string | undefined {
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  const listed = values ?? [];
   for (const { name, state } of [...containerStatuses, ...initContainerStatuses]) {
     const exitCode = state?.terminated?.exitCode ?? 0; // still running, or ended well: no failure to match
     if (exitCode === 0 || (containerName !== undefined && containerName !== name)) continue;
-    const matches = operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode);
+    const matches = operator === 'In' ? listed.includes(exitCode) : operator === 'NotIn' && !listed.includes(exitCode);
     if (matches) return `Container ${name} for pod ${keyOf(pod)} failed with exit code ${String(exitCode)}`;
   }
   return undefined;

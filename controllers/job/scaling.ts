@@ -1,4 +1,4 @@
-import type { Cached, Pod } from '../../pkg/api/index.ts';
+import { isBeingDeleted, type Cached, type Pod } from '../../pkg/api/index.ts';
 import { remainingBackoffMs, remainingIndexBackoffMs } from './backoff.ts';
 import { partitionByIndex, rankWorkForDeletion, selectIndexesToStart, type IndexProgress } from './indexed.ts';
 import { hasBackoffPerIndex, isIndexed, isSuspended, replacesOnlyEndedPods } from './job-spec.ts';
@@ -25,7 +25,7 @@ export type PodsPlan =
 export function planPods(assessment: Assessment): PodsPlan {
   const { job, activePods, ending } = assessment;
   if (ending !== undefined) return { kind: 'end', pods: activePods };
-  if (job.metadata.deletionTimestamp !== undefined) return { kind: 'leave' };
+  if (isBeingDeleted(job.metadata)) return { kind: 'leave' };
   if (isSuspended(job)) return { kind: 'remove', pods: activePods };
   const wanted = wantedPods(assessment);
   const surplus = selectSurplus(assessment, Math.max(0, activePods.length - wanted));

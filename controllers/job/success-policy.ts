@@ -2,7 +2,7 @@ import type { Cached, JobSpec } from '../../pkg/api/index.ts';
 import { countIndexes, intersectionOf, parseIndexList, type IndexList } from './index-list.ts';
 
 type Policy = Cached<NonNullable<JobSpec['successPolicy']>>;
-type Rule = Policy['rules'][number];
+type Rule = NonNullable<Policy['rules']>[number];
 
 /** Which rule of the policy the succeeded indexes meet, in the words of the Job's condition; undefined if none. */
 export function describeSuccess(
@@ -11,7 +11,7 @@ export function describeSuccess(
   completions: number,
 ): string | undefined {
   if (succeeded.length === 0) return undefined;
-  const position = policy?.rules.findIndex((rule) => isMet(rule, succeeded, completions)) ?? -1;
+  const position = policy?.rules?.findIndex((rule) => isMet(rule, succeeded, completions)) ?? -1;
   return position < 0 ? undefined : `Matched rules at index ${String(position)}`;
 }
 

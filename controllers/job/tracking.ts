@@ -1,4 +1,4 @@
-import { isEqualJson, type Cached, type Job, type JobStatus, type Pod } from '../../pkg/api/index.ts';
+import { isEqualJson, isBeingDeleted, type Cached, type Job, type JobStatus, type Pod } from '../../pkg/api/index.ts';
 import { announcedEnding, withAnnouncement } from './conditions.ts';
 import { countIndexes, formatIndexList } from './index-list.ts';
 import { completionIndexOf, hasFailed, hasSucceeded, isCountable, isTracked } from './job-pods.ts';
@@ -124,7 +124,7 @@ function inOrder({ job, pods }: Assessment): readonly Cached<Pod>[] {
 
 function mayRelease(pod: Cached<Pod>, { job, indexes }: Assessment, { ending }: Progress): boolean {
   if (!isTracked(pod)) return false;
-  if (ending !== undefined || job.metadata.deletionTimestamp !== undefined || hasSucceeded(pod)) return true;
+  if (ending !== undefined || isBeingDeleted(job.metadata) || hasSucceeded(pod)) return true;
   if (!hasFailed(pod, job)) return false;
   const index = completionIndexOf(pod);
   return index === undefined || indexes?.toReplace.get(index)?.metadata.uid !== pod.metadata.uid;
@@ -137,7 +137,7 @@ function mayRelease(pod: Cached<Pod>, { job, indexes }: Assessment, { ending }: 
 function isCountedAsFailed(pod: Cached<Pod>, job: Cached<Job>, { ending }: Progress): boolean {
   if (!isCountable(pod, job)) return false;
   if (ending?.outcome === 'failed') return true;
-  const isDeletedByUs = pod.metadata.deletionTimestamp !== undefined && announcedEnding(job)?.outcome === 'succeeded';
+  const isDeletedByUs = isBeingDeleted(pod.metadata) && announcedEnding(job)?.outcome === 'succeeded';
   return hasFailed(pod, job) && !isDeletedByUs;
 }
 

@@ -1,4 +1,4 @@
-import { formatTime, parseTime, type Cached, type Secret } from '../../pkg/api/index.ts';
+import { formatTime, parseTime, isBeingDeleted, type Cached, type Secret } from '../../pkg/api/index.ts';
 
 /** Set by the API server on the day a token was last used. */
 export const lastUsedLabel = 'kubernetes.io/legacy-token-last-used';
@@ -23,7 +23,7 @@ export function formatDay(ms: number): string {
 export function parseDay(day: string | undefined): number | undefined {
   if (day === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
   const ms = parseTime(`${day}T00:00:00Z`);
-  return Number.isNaN(ms) || formatDay(ms) !== day ? undefined : ms; // 31 February would become 3 March
+  return ms === undefined || formatDay(ms) !== day ? undefined : ms; // 31 February would become 3 March
 }
 
 /** Whether the server has recorded uses for so long that a token without any is known to be unused. */
@@ -35,8 +35,9 @@ export function isTrackedLongEnough(trackedSince: string | undefined, nowMs: num
 
 /** Whether a token was created and last used so long ago that it may go, if it was generated and nobody mounts it. */
 export function isLongUnused({ metadata }: Cached<Secret>, nowMs: number, periodMs: number): boolean {
-  if (metadata.deletionTimestamp !== undefined) return false;
-  if (!(parseTime(metadata.creationTimestamp) < nowMs - periodMs)) return false;
+  if (isBeingDeleted(metadata)) return false;
+  const createdMs = parseTime(metadata.creationTimestamp);
+  if (createdMs === undefined || createdMs >= nowMs - periodMs) return false;
   const lastUsed = metadata.labels?.[lastUsedLabel];
   if (lastUsed === undefined) return true;
   return parseDay(lastUsed) !== undefined && lastUsed < formatDay(nowMs - periodMs); // what cannot be read, stays

@@ -1,4 +1,12 @@
-import { apiVersionOf, keyOf, metadataOf, Pods, type Kind, type MetadataOnly } from '../../pkg/api/index.ts';
+import {
+  apiVersionOf,
+  keyOf,
+  metadataOf,
+  Pods,
+  isBeingDeleted,
+  type Kind,
+  type MetadataOnly,
+} from '../../pkg/api/index.ts';
 import {
   isConnectionError,
   isMethodNotSupported,
@@ -110,7 +118,7 @@ const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundD
 
 /** Whether to ask for the deletion of an item changes anything. */
 export function isToBeDeleted({ metadata }: Pick<MetadataOnly, 'metadata'>): boolean {
-  if (metadata.deletionTimestamp === undefined) return true;
+  if (!isBeingDeleted(metadata)) return true;
   return (metadata.finalizers ?? []).some((finalizer) => collectorFinalizers.has(finalizer));
 }
 

@@ -3,6 +3,7 @@ import {
   keyOf,
   Namespaces,
   parseTime,
+  isBeingDeleted,
   type Cached,
   type Namespace,
   type ObjectKey,
@@ -43,7 +44,7 @@ export function createNamespaceController(context: ControllerContext, options: N
   const checks = new Map<ObjectKey, number>();
 
   const enqueue = (namespace: Cached<Namespace>): void => {
-    if (namespace.metadata.deletionTimestamp !== undefined) queue.addAfter(keyOf(namespace), settleMs);
+    if (isBeingDeleted(namespace.metadata)) queue.addAfter(keyOf(namespace), settleMs);
   };
   const namespaceHandlers = namespaces.addHandler(
     {
@@ -64,7 +65,8 @@ export function createNamespaceController(context: ControllerContext, options: N
     }
     await context.discovery.refresh(signal); // a resource we do not know of would be left behind for good
     const discovered = await context.discovery.preferred(signal);
-    const goneForSeconds = (context.clock.now() - parseTime(namespace.metadata.deletionTimestamp ?? '')) / 1000;
+    const deletedMs = parseTime(namespace.metadata.deletionTimestamp) ?? context.clock.now();
+    const goneForSeconds = (context.clock.now() - deletedMs) / 1000;
     const outcome = await deleteContent({ client, namespace: key, goneForSeconds }, discovered, signal);
     const nowMs = context.clock.now();
     if (isEmptied(outcome)) {
@@ -99,7 +101,7 @@ export class ContentLeftError extends Error {
 /** A namespace that was going before and has new conditions, and nothing else. A resync is no change at all. */
 function isStatusChange(before: Cached<Namespace>, after: Cached<Namespace>): boolean {
   if (before.metadata.resourceVersion === after.metadata.resourceVersion) return false;
-  return before.metadata.deletionTimestamp !== undefined && isEqualJson(before.spec, after.spec);
+  return isBeingDeleted(before.metadata) && isEqualJson(before.spec, after.spec);
 }
 
 /** Whether the namespace is there still when our finalizer is gone. */
@@ -111,7 +113,7 @@ function willStay({ metadata, spec }: Namespace): boolean {
 async function readTerminating(client: Client, key: ObjectKey, signal: AbortSignal): Promise<Namespace | undefined> {
   try {
     const namespace = await client.get(Namespaces, key, signal);
-    if (namespace.metadata.deletionTimestamp === undefined) return undefined;
+    if (!isBeingDeleted(namespace.metadata)) return undefined;
     if ((namespace.spec?.finalizers ?? []).length === 0) return undefined;
     if (namespace.status?.phase === 'Terminating') return namespace;
     const status = { ...namespace.status, phase: 'Terminating' };

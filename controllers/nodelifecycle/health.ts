@@ -2,6 +2,7 @@ import {
   findCondition,
   formatTime,
   parseTime,
+  zeroTimeMs,
   type Cached,
   type Lease,
   type Node,
@@ -82,7 +83,7 @@ function lastSignMs(
   // A node that has yet to say anything has had since its creation; of any other we cannot know, so it starts anew.
   if (ready !== undefined) return nowMs;
   const createdMs = parseTime(node.metadata.creationTimestamp);
-  return Number.isNaN(createdMs) ? nowMs : nowMs - (wallMs - createdMs);
+  return createdMs === undefined ? nowMs : nowMs - (wallMs - createdMs);
 }
 
 /** A condition without a heartbeat is still different from none. */
@@ -94,7 +95,7 @@ function isRenewed(lease: Cached<Lease> | undefined, previous: NodeHealth | unde
   if (lease === undefined) return false;
   const [before, after] = [previous?.leaseRenewal, lease.spec?.renewTime ?? ''];
   if (before === undefined || before === after) return before === undefined;
-  return before === '' || parseTime(after) > parseTime(before);
+  return (parseTime(after) ?? zeroTimeMs) > (parseTime(before) ?? zeroTimeMs);
 }
 
 function unknownConditions(node: Cached<Node>, wallMs: number): readonly NodeCondition[] {

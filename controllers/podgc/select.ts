@@ -1,4 +1,4 @@
-import { isConditionTrue, type Cached, type Node, type Pod } from '../../pkg/api/index.ts';
+import { isConditionTrue, isBeingDeleted, type Cached, type Node, type Pod } from '../../pkg/api/index.ts';
 import { isPodFinished } from '../../pkg/controller/index.ts';
 import { defineIndex, type Index } from '../../informers/index.ts';
 
@@ -11,7 +11,7 @@ const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 export const podsByStage: Index<Pod> = defineIndex<Pod>('podgc', (pod) => {
   const stages: string[] = [];
   if (isPodFinished(pod)) stages.push(finished);
-  if (pod.metadata.deletionTimestamp !== undefined) stages.push(terminating);
+  if (isBeingDeleted(pod.metadata)) stages.push(terminating);
   return stages;
 });
 export const finished = 'finished';
@@ -47,6 +47,5 @@ export function whyStuck(pod: Cached<Pod>, nodeOf: (name: string) => Cached<Node
 
 /** Nothing more to ask of the server: only finalizers keep the pod. */
 export function isForceDeleted(pod: Cached<Pod>): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && isPodFinished(pod);
+  return isBeingDeleted(pod.metadata) && pod.metadata.deletionGracePeriodSeconds === 0 && isPodFinished(pod);
 }

@@ -40,7 +40,7 @@ export function computeAgeRatios(
   among: readonly Cached<Pod>[],
   nowMs: number,
 ): readonly number[] {
-  const ageMs = ({ metadata }: Cached<Pod>): number => nowMs - parseTime(metadata.creationTimestamp);
+  const ageMs = ({ metadata }: Cached<Pod>): number => nowMs - (parseTime(metadata.creationTimestamp) ?? nowMs);
   const youngestMs = Math.min(...among.filter(isPodReady).map(ageMs));
   // Creation times are whole seconds, and clocks differ: the youngest may seem to be from the future.
   return chosen.filter(isPodReady).map((pod) => Math.trunc(ageMs(pod) / Math.max(1, youngestMs)));

@@ -1,4 +1,4 @@
-import { controllerOf, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
+import { controllerOf, Pods, isBeingDeleted, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import {
   byController,
   createClaims,
@@ -63,7 +63,7 @@ export function createReplicaController<T extends Replicated>(
       : undefined;
     const activePods = await claims.apply(claims.plan(owner, isPodActive), owner, signal);
 
-    const failure = owner.metadata.deletionTimestamp === undefined ? await scale(owner, activePods, signal) : undefined;
+    const failure = !isBeingDeleted(owner.metadata) ? await scale(owner, activePods, signal) : undefined;
     const status: StatusInput = {
       owner,
       activePods,

@@ -3,6 +3,7 @@ import {
   Secrets,
   ServiceAccounts,
   splitKey,
+  isBeingDeleted,
   type Cached,
   type ObjectKey,
   type Secret,
@@ -100,7 +101,7 @@ export function createServiceAccountTokenController(
     if (wanted === undefined) return {};
     const account = await findAccount(wanted, signal);
     if (account === undefined) {
-      if (secret.metadata.deletionTimestamp === undefined) await deleteTokenSecret(client, secret, signal);
+      if (!isBeingDeleted(secret.metadata)) await deleteTokenSecret(client, secret, signal);
       return {};
     }
     const planned = planTokenSecret(secret, account, parts);

@@ -50,6 +50,12 @@ describe('computeExpiry', () => {
       conditions: [finished('Complete', 20)],
       expected: { kind: 'never' },
     },
+    {
+      name: 'is never for a condition whose time is null',
+      ttl: 1,
+      conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: null }],
+      expected: { kind: 'never' },
+    },
     { name: 'is never while the Job runs', ttl: 1, conditions: [], expected: { kind: 'never' } },
     {
       name: 'is never for a condition that is not true',

@@ -1,4 +1,4 @@
-import { parseTime, type Cached, type Job } from '../../pkg/api/index.ts';
+import { parseTime, isBeingDeleted, type Cached, type Job } from '../../pkg/api/index.ts';
 
 export type Expiry =
   /** Not finished, without a TTL, already going, or without a time to count from. */
@@ -13,7 +13,7 @@ export type Expiry =
 export function computeExpiry(job: Cached<Job>, nowMs: number): Expiry {
   const ttlSeconds = job.spec.ttlSecondsAfterFinished;
   const finishedMs = finishedAtMs(job);
-  if (job.metadata.deletionTimestamp !== undefined || ttlSeconds === undefined || finishedMs === undefined) {
+  if (isBeingDeleted(job.metadata) || ttlSeconds === undefined || finishedMs === undefined) {
     return { kind: 'never' };
   }
   const expiresMs = finishedMs + ttlSeconds * 1000;
@@ -25,5 +25,5 @@ function finishedAtMs(job: Cached<Job>): number | undefined {
   const finished = job.status?.conditions?.find(
     ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
   );
-  return finished?.lastTransitionTime === undefined ? undefined : parseTime(finished.lastTransitionTime);
+  return parseTime(finished?.lastTransitionTime);
 }

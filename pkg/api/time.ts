@@ -8,7 +8,20 @@ export function formatMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
 }
 
-/** Milliseconds since 1970; NaN for what is no time. */
-export function parseTime(time: string): number {
-  return Date.parse(time);
+/** Go's zero time, the first of January of year 1, with which the Go binary reckons where a time is absent. */
+export const zeroTimeMs = Date.parse('0001-01-01T00:00:00Z');
+
+/**
+ * Milliseconds since 1970; undefined for an absent time. The API writes a zero time as `null`, and a stranger may have
+ * written anything into an annotation: both are absence as well, so that no rule ever computes with NaN.
+ */
+export function parseTime(time: string | null | undefined): number | undefined {
+  if (time === undefined || time === null) return undefined;
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Whether the object has been deleted, and is still there for its finalizers or its grace period. */
+export function isBeingDeleted(metadata: { readonly deletionTimestamp?: string | null | undefined }): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
 }

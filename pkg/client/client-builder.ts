@@ -109,10 +109,11 @@ interface Account {
 function serviceAccountCredentials(issuer: Client, account: Account, clock: Clock, signal: AbortSignal): Credentials {
   const renew = async (): Promise<Renewal> => {
     const { status } = await requestToken(issuer, account, signal);
-    if (status?.token === undefined || status.expirationTimestamp === undefined) {
+    const expiresMs = parseTime(status?.expirationTimestamp);
+    if (status?.token === undefined || expiresMs === undefined) {
       throw new Error(`create token for ${account.namespace}/${account.name}: none was given`);
     }
-    const lifeMs = parseTime(status.expirationTimestamp) - clock.now();
+    const lifeMs = expiresMs - clock.now();
     // Where the clocks of server and machine disagree by more than a token's life, go by what was asked for.
     const expiresAfterMs = lifeMs > 0 ? lifeMs : tokenSeconds * 1000;
     return {

@@ -5,6 +5,7 @@ import {
   keyOf,
   objectKey,
   splitApiVersion,
+  isBeingDeleted,
   type Cached,
   type Kind,
   type KubeObject,
@@ -75,7 +76,7 @@ export function enqueueOwnerOrAdopters<T extends KubeObject>(
   const owner = enqueueControllerOwner<T>(queue, ownerKind);
   const offer = (object: Cached<T>): void => {
     const { metadata } = object as Cached<KubeObject>;
-    if (controllerOf({ metadata }) !== undefined || metadata.deletionTimestamp !== undefined) return;
+    if (controllerOf({ metadata }) !== undefined || isBeingDeleted(metadata)) return;
     for (const key of whoMayAdopt(object)) queue.add(key);
   };
   return {

@@ -2,6 +2,7 @@ import {
   controllerOf,
   controllerReference,
   keyOf,
+  isBeingDeleted,
   type Cached,
   type Kind,
   type KubeObject,
@@ -29,7 +30,7 @@ export function planClaims<T extends KubeObject>(
   const claimed: Cached<T>[] = [];
   const adopt: Cached<T>[] = [];
   const release: Cached<T>[] = [];
-  const ownerIsLeaving = owner.metadata.deletionTimestamp !== undefined;
+  const ownerIsLeaving = isBeingDeleted(owner.metadata);
   for (const candidate of candidates) {
     const meta: Cached<KubeObject>['metadata'] = candidate.metadata;
     const controller = controllerOf(candidate);
@@ -38,12 +39,7 @@ export function planClaims<T extends KubeObject>(
       if (controller.uid !== owner.metadata.uid) continue;
       if (selected) claimed.push(candidate);
       else if (!ownerIsLeaving) release.push(candidate);
-    } else if (
-      selected &&
-      !ownerIsLeaving &&
-      meta.deletionTimestamp === undefined &&
-      meta.namespace === owner.metadata.namespace
-    ) {
+    } else if (selected && !ownerIsLeaving && !isBeingDeleted(meta) && meta.namespace === owner.metadata.namespace) {
       adopt.push(candidate);
     }
   }
@@ -103,7 +99,7 @@ async function confirmOwnerIsLive<T extends KubeObject>(options: AppliedClaim<T>
       `${ownerKind.kind} ${key} has been replaced: live uid ${live.metadata.uid}, cached ${owner.metadata.uid}`,
     );
   }
-  if (live.metadata.deletionTimestamp !== undefined) {
+  if (isBeingDeleted(live.metadata)) {
     throw new StaleOwnerError(`${ownerKind.kind} ${key} is being deleted since ${live.metadata.deletionTimestamp}`);
   }
 }

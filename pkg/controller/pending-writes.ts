@@ -1,4 +1,11 @@
-import { compareResourceVersions, type Cached, type Kind, type KubeObject, type ObjectKey } from '../api/index.ts';
+import {
+  compareResourceVersions,
+  isBeingDeleted,
+  type Cached,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+} from '../api/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Store } from '../../informers/index.ts';
 import type { OwnWrites } from './key-care.ts';
@@ -73,7 +80,7 @@ export class PendingWrites<T extends KubeObject> implements OwnWrites {
     if (pending.resourceVersion !== '' && !this.#store.hasSeen(pending.resourceVersion)) return false;
     for (const [key, uid] of pending.deleted) {
       const metadata = this.#metadataOf(key);
-      if (metadata?.uid === uid && metadata.deletionTimestamp === undefined) return false;
+      if (metadata?.uid === uid && !isBeingDeleted(metadata)) return false;
       pending.deleted.delete(key);
     }
     for (const [key, uid] of pending.vanished) {

@@ -82,7 +82,7 @@ function maxRestarts(pod: Cached<Pod>): readonly [number, number] {
 
 function ageOf(sinceMs: number | undefined, nowMs: number | undefined): Age {
   // A time that is missing counts as the youngest of all.
-  if (sinceMs === undefined || Number.isNaN(sinceMs)) return { sinceMs: Infinity, magnitude: undefined };
+  if (sinceMs === undefined) return { sinceMs: Infinity, magnitude: undefined };
   if (nowMs === undefined) return { sinceMs, magnitude: undefined };
   const ageNs = (nowMs - sinceMs) * 1e6;
   return { sinceMs, magnitude: ageNs > 0 ? Math.floor(Math.log2(ageNs)) : -1 };

@@ -1,8 +1,8 @@
-import { findCondition, parseTime, type Cached, type Pod, type PodCondition } from '../api/index.ts';
+import { findCondition, parseTime, isBeingDeleted, type Cached, type Pod, type PodCondition } from '../api/index.ts';
 
 /** Neither finished nor on its way out: a pod that counts. */
 export function isPodActive(pod: Cached<Pod>): boolean {
-  return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
+  return !isPodFinished(pod) && !isBeingDeleted(pod.metadata);
 }
 
 export function isPodFinished(pod: Cached<Pod>): boolean {
@@ -11,7 +11,7 @@ export function isPodFinished(pod: Cached<Pod>): boolean {
 
 /** Asked to go but still running. */
 export function isPodTerminating(pod: Cached<Pod>): boolean {
-  return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
+  return !isPodFinished(pod) && isBeingDeleted(pod.metadata);
 }
 
 export function readyCondition(pod: Cached<Pod>): Cached<PodCondition> | undefined {
@@ -25,8 +25,7 @@ export function isPodReady(pod: Cached<Pod>): boolean {
 /** Since when the pod has been ready; undefined if it is not, or does not say. */
 export function readySinceMs(pod: Cached<Pod>): number | undefined {
   const condition = readyCondition(pod);
-  if (condition?.status !== 'True' || condition.lastTransitionTime === undefined) return undefined;
-  return parseTime(condition.lastTransitionTime);
+  return condition?.status === 'True' ? parseTime(condition.lastTransitionTime) : undefined;
 }
 
 /** Ready for at least `minReadySeconds`. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { objectKey, type ObjectKey } from '../api/index.ts';
 import { ApiError } from '../client/index.ts';
-import { createWorkQueue } from '../../workqueue/index.ts';
+import { createWorkQueue, type RateLimiter } from '../../workqueue/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../../test/support/loggers.ts';
 import { TerminalError, type Reconcile } from './reconcile.ts';
@@ -20,11 +20,11 @@ interface Run {
   readonly ended: Promise<void>;
 }
 
-function start(reconcile: Reconcile): Run {
+function start(reconcile: Reconcile, rateLimiter?: RateLimiter<ObjectKey>): Run {
   const clock = new FakeClock();
   const stop = new AbortController();
   const outcomes: string[] = [];
-  const queue = createWorkQueue<ObjectKey>({ name: 'test', clock });
+  const queue = createWorkQueue<ObjectKey>({ name: 'test', clock, rateLimiter });
   const context = {
     clock,
     logger: silentLogger,
@@ -51,6 +51,45 @@ describe('runWorkers', () => {
     await ended;
     expect(seen).toEqual([key]);
     expect(outcomes).toEqual(['success']);
+  });
+
+  test('a reconcile that asks for a delay which is no number is retried with back-off, and holds up no other key', async () => {
+    const other = objectKey('default', 'other');
+    const calls: string[] = [];
+    const startedAtMs: number[] = [];
+    const { queue, clock, stop, ended, outcomes } = start(async (item) => {
+      calls.push(item);
+      if (item !== key) return {};
+      startedAtMs.push(clock.monotonic());
+      return startedAtMs.length < 4 ? { requeueAfterMs: Number.NaN } : {};
+    });
+    queue.add(key);
+    await until(() => outcomes.length === 1, clock);
+    queue.addAfter(other, 1);
+    await until(() => outcomes.length === 5, clock);
+    stop.abort();
+    await ended;
+    expect(calls.filter((item) => item === other)).toEqual([other]);
+    expect(outcomes.filter((outcome) => outcome === 'error')).toHaveLength(3);
+    const gapsMs = startedAtMs.slice(1).map((atMs, index) => atMs - (startedAtMs[index] ?? 0));
+    expect(gapsMs).toEqual([5, 10, 20]);
+  });
+
+  test('a rate limiter that gives no number costs neither the key nor the worker', async () => {
+    const rateLimiter = { nextDelayMs: () => Number.NaN, forget() {}, numRequeues: () => 0 };
+    let calls = 0;
+    const { queue, clock, stop, ended, outcomes } = start(async () => {
+      calls += 1;
+      if (calls === 1) throw new Error('no luck');
+      return {};
+    }, rateLimiter);
+    queue.add(key);
+    await until(() => outcomes.length === 1, clock);
+    await clock.advance(1_000_000);
+    await until(() => outcomes.length === 2, clock);
+    stop.abort();
+    await ended;
+    expect(outcomes).toEqual(['error', 'success']);
   });
 
   const conflict = new ApiError('update', { code: 409, reason: 'Conflict' });

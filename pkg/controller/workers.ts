@@ -2,11 +2,14 @@ import type { ObjectKey } from '../api/index.ts';
 import { isConflict, isNamespaceTerminating } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
 import type { Clock } from '../time/index.ts';
-import type { WorkQueue } from '../../workqueue/index.ts';
+import { InvalidDelayError, type WorkQueue } from '../../workqueue/index.ts';
 import type { ControllerContext } from './context.ts';
 import { withKeyCare, type KeyCare } from './key-care.ts';
 import { TerminalError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
 import { finishBeforeStop } from './stopping.ts';
+
+/** As the default rate limiter after many failures. */
+const longestRetryMs = 1_000_000;
 
 /** Whatever has to hold the whole initial list before work may begin. */
 export interface Syncable {
@@ -68,12 +71,9 @@ async function runWorker<K>(work: Work<K>, logger: Logger, stop: AbortSignal, ab
     };
     try {
       const { requeueAfterMs } = await reconcile(key, abandon);
+      if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs); // before `forget`: it may refuse the delay
       queue.forget(key);
-      if (requeueAfterMs === undefined) finish('success');
-      else {
-        queue.addAfter(key, requeueAfterMs);
-        finish('requeue_after');
-      }
+      finish(requeueAfterMs === undefined ? 'success' : 'requeue_after');
     } catch (error) {
       if (abandon.aborted) return;
       if (error instanceof TerminalError) {
@@ -83,12 +83,22 @@ async function runWorker<K>(work: Work<K>, logger: Logger, stop: AbortSignal, ab
         queue.forget(key); // it takes nothing new any more, and no retry can change that
         finish('success');
       } else {
-        queue.addRateLimited(key);
+        retry(queue, key);
         finish(isConflict(error) ? 'conflict' : 'error', error);
       }
     } finally {
       queue.done(key);
     }
+  }
+}
+
+/** Requeues with back-off. A rate limiter that gives no finite delay must cost neither the key nor the worker. */
+function retry<K>(queue: WorkQueue<K>, key: K): void {
+  try {
+    queue.addRateLimited(key);
+  } catch (error) {
+    if (!(error instanceof InvalidDelayError)) throw error;
+    queue.addAfter(key, longestRetryMs);
   }
 }
 

@@ -1,4 +1,4 @@
-import { isEqualJson, type Cached, type Pod, type Service } from '../api/index.ts';
+import { isEqualJson, isBeingDeleted, type Cached, type Pod, type Service } from '../api/index.ts';
 import { isPodFinished, isPodReady } from '../controller/index.ts';
 
 /** Whether a pod has a place among the endpoints of its Services: it has an address, and its containers run. */
@@ -6,7 +6,7 @@ export function isEndpoint(pod: Cached<Pod>, options: { readonly includeTerminat
   if (isPodFinished(pod)) return false;
   const { podIP = '', podIPs = [] } = pod.status ?? {};
   if (podIP === '' && podIPs.length === 0) return false;
-  return options.includeTerminating || pod.metadata.deletionTimestamp === undefined;
+  return options.includeTerminating || !isBeingDeleted(pod.metadata);
 }
 
 /** The name under which a pod is found in DNS below its Service; undefined if it asks for none. */

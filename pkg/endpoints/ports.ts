@@ -34,7 +34,7 @@ export function portMapOf(ports: readonly Cached<EndpointPort>[]): PortMap {
 }
 
 /** The same for the same ports, in whatever order they come. */
-export function portMapKey(ports: readonly Cached<EndpointPort>[] | undefined): string {
+export function portMapKey(ports: readonly Cached<EndpointPort>[] | null | undefined): string {
   const keys = (ports ?? []).map(
     ({ name = '', protocol = '', port, appProtocol }) => `${name} ${protocol} ${port ?? ''} ${appProtocol ?? ''}`,
   );

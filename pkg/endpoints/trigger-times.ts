@@ -22,12 +22,12 @@ export class TriggerTimes {
     const times = new Map<string, string>();
     let earliest: string | undefined;
     const consider = (time: string, last: string | undefined): void => {
-      if (time === last || (last !== undefined && parseTime(time) <= parseTime(last))) return;
-      if (earliest === undefined || parseTime(time) < parseTime(earliest)) earliest = time;
+      if (time === last || msOf(time) <= msOf(last)) return;
+      if (earliest === undefined || msOf(time) < msOf(earliest)) earliest = time;
     };
     for (const pod of pods) {
       const time = readyCondition(pod)?.lastTransitionTime;
-      if (time === undefined) continue;
+      if (time === undefined || time === null) continue;
       times.set(pod.metadata.name, time);
       if (before !== undefined) consider(time, before.pods.get(pod.metadata.name));
     }
@@ -40,4 +40,9 @@ export class TriggerTimes {
   forget(service: ObjectKey): void {
     this.#seen.delete(service);
   }
+}
+
+/** An absent time is before every other. */
+function msOf(time: string | undefined): number {
+  return parseTime(time) ?? -Infinity;
 }

@@ -1,4 +1,4 @@
-import { type Cached, isConditionTrue, parseTime, type Pod } from '../api/index.ts';
+import { isConditionTrue, parseTime, isBeingDeleted, zeroTimeMs, type Cached, type Pod } from '../api/index.ts';
 import type { PodSettings } from './settings.ts';
 
 /** What a hollow node does next with a pod, or when it should look again. */
@@ -38,7 +38,7 @@ export function planPodStep(view: PodView): PodStep {
   const { pod, settings } = view;
   const { phase } = pod.status ?? {};
   const isFinished = phase === 'Succeeded' || phase === 'Failed';
-  if (pod.metadata.deletionTimestamp !== undefined) return isFinished ? planRemoval(pod) : planStop(view);
+  if (isBeingDeleted(pod.metadata)) return isFinished ? planRemoval(pod) : planStop(view);
   if (isFinished || settings.neverStart) return { kind: 'none' };
   if (phase !== 'Running') return { kind: 'start', ready: isReadyAtStart(settings) };
   return isCrashed(pod) ? planRestart(view) : planRun(view);
@@ -50,8 +50,8 @@ function planRemoval(pod: Cached<Pod>): PodStep {
 }
 
 function planStop({ pod, settings, nowMs }: PodView): PodStep {
-  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = pod.metadata;
-  const killedAtMs = parseTime(deletionTimestamp);
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  const killedAtMs = parseTime(deletionTimestamp) ?? nowMs;
   const stopsAtMs = killedAtMs - deletionGracePeriodSeconds * 1000 + (settings.stopDelayMs ?? Infinity);
   if (nowMs < Math.min(stopsAtMs, killedAtMs)) return { kind: 'wait', untilMs: Math.min(stopsAtMs, killedAtMs) };
   return { kind: 'stop', exitCode: settings.stopExitCode ?? (stopsAtMs < killedAtMs ? terminated : killed) };
@@ -82,7 +82,7 @@ function planExit(pod: Cached<Pod>, settings: PodSettings): PodStep {
 function planRestart({ pod, settings, nowMs }: PodView): PodStep {
   const crashedAt = pod.status?.containerStatuses?.[0]?.lastState?.terminated?.finishedAt;
   const backoffMs = Math.min(settings.restartBackoffMs * 2 ** (restartCount(pod) - 1), maxRestartBackoffMs);
-  const untilMs = (crashedAt === undefined ? nowMs : parseTime(crashedAt)) + backoffMs;
+  const untilMs = (parseTime(crashedAt) ?? nowMs) + backoffMs;
   if (nowMs < untilMs) return { kind: 'wait', untilMs };
   return { kind: 'restart', ready: isReadyAtStart(settings) };
 }
@@ -113,5 +113,5 @@ function restartCount(pod: Cached<Pod>): number {
 
 function runStartedAt(pod: Cached<Pod>): number {
   const startedAt = pod.status?.containerStatuses?.[0]?.state?.running?.startedAt ?? pod.status?.startTime;
-  return parseTime(startedAt ?? pod.metadata.creationTimestamp);
+  return parseTime(startedAt) ?? parseTime(pod.metadata.creationTimestamp) ?? zeroTimeMs;
 }

@@ -1,8 +1,9 @@
 import {
-  type Cached,
   compileSelector,
   InvalidSelectorError,
   isConditionTrue,
+  isBeingDeleted,
+  type Cached,
   type LabelSelector,
   type Node,
   type Pod,
@@ -49,7 +50,7 @@ export function isWaitingForNode(pod: Cached<Pod>): boolean {
     (nodeName === undefined || nodeName === '') &&
     schedulerName === 'default-scheduler' &&
     schedulingGates.length === 0 &&
-    pod.metadata.deletionTimestamp === undefined &&
+    !isBeingDeleted(pod.metadata) &&
     pod.status?.phase !== 'Succeeded' &&
     pod.status?.phase !== 'Failed'
   );

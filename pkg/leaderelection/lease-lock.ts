@@ -50,8 +50,8 @@ export function recordOf({ spec = {} }: Lease): ElectionRecord {
   return {
     holderIdentity: spec.holderIdentity ?? '',
     leaseDurationSeconds: spec.leaseDurationSeconds ?? 0,
-    acquireTime: spec.acquireTime,
-    renewTime: spec.renewTime,
+    acquireTime: spec.acquireTime ?? undefined,
+    renewTime: spec.renewTime ?? undefined,
     leaseTransitions: spec.leaseTransitions ?? 0,
   };
 }

@@ -92,7 +92,7 @@ describe('a CronJob', () => {
 
   test('names its Job after the minute and notes when it was meant to start, by the clocks of its zone', () => {
     const [job] = jobsOf('time-zone');
-    const { lastScheduleTime = '' } = cronJobNamed('time-zone').status ?? {};
+    const lastScheduleTime = cronJobNamed('time-zone').status?.lastScheduleTime ?? '';
     const annotation = job?.metadata.annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp'] ?? '';
     expect(annotation).toMatch(/\+05:30$/);
     expect(Date.parse(annotation)).toBe(Date.parse(lastScheduleTime));

@@ -67,7 +67,7 @@ async function gone(namespace: string, signal: AbortSignal): Promise<void> {
   await watchUntil(client, Pods, { namespace, count: 0 }, () => true, signal);
 }
 
-async function renewTime(nodeName: string, signal: AbortSignal): Promise<string | undefined> {
+async function renewTime(nodeName: string, signal: AbortSignal): Promise<string | null | undefined> {
   return (await client.get(Leases, objectKey('kube-node-lease', nodeName), signal)).spec?.renewTime;
 }
 

@@ -105,9 +105,9 @@ const retrying = 'retrying';
 const backoffSeconds: readonly number[] = [10, 20];
 
 function expectBackoff(pods: readonly Pod[]): void {
-  const startMs = (pod: Pod): number => parseTime(pod.metadata.creationTimestamp);
+  const startMs = (pod: Pod): number => parseTime(pod.metadata.creationTimestamp) ?? Number.NaN;
   const endMs = ({ status }: Pod): number =>
-    parseTime(status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? '');
+    parseTime(status?.containerStatuses?.[0]?.state?.terminated?.finishedAt) ?? Number.NaN;
   const inOrder = pods.toSorted((a, b) => startMs(a) - startMs(b));
   const waits = inOrder.slice(1).map((pod, i) => (startMs(pod) - endMs(inOrder[i] ?? pod)) / 1000);
   expect(waits).toHaveLength(backoffSeconds.length);

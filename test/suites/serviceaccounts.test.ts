@@ -234,7 +234,7 @@ async function cleanUp(manager: ManagerName, signal: AbortSignal): Promise<State
   const spec = { containers: [{ name: 'main', image: 'example' }], volumes };
   await client.create(Pods, { metadata: { namespace, name: 'pod' }, spec }, signal);
   // There is one look a day, so all must be older than the period by the time of the first.
-  const newestMs = Math.max(...created.map(({ metadata }) => parseTime(metadata.creationTimestamp)));
+  const newestMs = Math.max(...created.map(({ metadata }) => parseTime(metadata.creationTimestamp) ?? Infinity));
   await eventually(async () => Date.now() - newestMs > 3000, signal);
   const flags = ['--controllers=legacy-service-account-token-cleaner', '--leader-elect=false'];
   // Without a key the token controller does not run, which would take the references away.

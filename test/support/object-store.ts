@@ -78,7 +78,8 @@ export class ObjectStore {
   /** Puts an object in as it is, whatever a server would make of it; missing metadata are filled in. */
   seed(kind: Kind, object: Unstored): Stored {
     this.#created += 1;
-    const { name = '', uid = `uid-${this.#created}`, creationTimestamp = this.#nowText() } = object.metadata;
+    const { name = '', uid = `uid-${this.#created}` } = object.metadata;
+    const creationTimestamp = object.metadata.creationTimestamp ?? this.#nowText();
     const metadata = { ...object.metadata, name, uid, creationTimestamp, resourceVersion: '' };
     return this.#save(kind, 'ADDED', copyOf({ ...object, metadata }));
   }

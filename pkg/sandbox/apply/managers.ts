@@ -134,12 +134,12 @@ function readOwners({ live, managedFields, shape, writer }: ApplyInput): Owner[]
 }
 
 function parseOwners(managedFields: ManagedFields): Owner[] {
-  return managedFields.map(({ manager = '', operation, apiVersion = '', subresource, time = '', fieldsV1 }) => ({
+  return managedFields.map(({ manager = '', operation, apiVersion = '', subresource, time, fieldsV1 }) => ({
     manager,
     operation: operation === 'Apply' ? 'Apply' : 'Update',
     apiVersion,
     subresource,
-    time,
+    time: time ?? '',
     fields: fromFieldsV1(fieldsV1),
   }));
 }

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 
-import { formatTime, objectKey, type ObjectKey } from '../../api/index.ts';
+import { formatTime, objectKey, isBeingDeleted, type ObjectKey } from '../../api/index.ts';
 import { Failure } from '../failure.ts';
 import { isFields } from '../schema/index.ts';
 import type { Store } from '../storage/index.ts';
@@ -61,7 +61,7 @@ export class Authenticator {
     const secret = store.get('secrets', key)?.object;
     const data = isFields(secret?.['data']) ? secret['data'] : {};
     const isHeld = typeof data['token'] === 'string' && Buffer.from(data['token'], 'base64').toString() === token;
-    if (secret === undefined || !isHeld || secret.metadata.deletionTimestamp !== undefined) return false;
+    if (secret === undefined || !isHeld || isBeingDeleted(secret.metadata)) return false;
     const { labels } = secret.metadata;
     if (labels?.['kubernetes.io/legacy-token-invalid-since'] !== undefined) return false;
     const today = formatTime(nowMs()).slice(0, 10);

@@ -1,4 +1,11 @@
-import { formatTime, Namespaces, objectKey, type ObjectMeta, type UntypedObject } from '../../api/index.ts';
+import {
+  formatTime,
+  Namespaces,
+  objectKey,
+  isBeingDeleted,
+  type ObjectMeta,
+  type UntypedObject,
+} from '../../api/index.ts';
 import type { ManagedFields } from '../apply/index.ts';
 import { validateReplicas } from '../custom/replicas.ts';
 import { validateValue } from '../custom/structural.ts';
@@ -97,7 +104,7 @@ function newMetadata(api: Api, resource: Resource, namespace: string | undefined
 function requireNamespace(api: Api, resource: Resource, namespace: string, name: string): void {
   const found = api.store.get('namespaces', objectKey(undefined, namespace));
   if (found === undefined) throw notFound(Namespaces, namespace);
-  if (found.object.metadata.deletionTimestamp === undefined) return;
+  if (!isBeingDeleted(found.object.metadata)) return;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const message = `namespace ${namespace} is being terminated`;
   throw forbidden(resource, name, why, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);

@@ -1,4 +1,4 @@
-import { objectKey, type CustomResourceDefinition, type UntypedObject } from '../../api/index.ts';
+import { objectKey, isBeingDeleted, type CustomResourceDefinition, type UntypedObject } from '../../api/index.ts';
 import { storageId, type Resource } from '../registry/index.ts';
 import { keyIn, type Api } from './api.ts';
 import { deleteObject } from './remove.ts';
@@ -13,7 +13,7 @@ export function followDefinitions(api: Api): () => void {
   function follow(object: UntypedObject): void {
     const definition = asDefinition(object);
     api.registry.define(definition);
-    const { name, deletionTimestamp } = definition.metadata;
+    const { name } = definition.metadata;
     const [resource] = resourcesOf(api, definition);
     if (resource !== undefined && !listening.has(name)) {
       const stop = api.store.listen(storageId(resource), ({ type }) => {
@@ -21,7 +21,7 @@ export function followDefinitions(api: Api): () => void {
       });
       listening.set(name, stop);
     }
-    if (deletionTimestamp === undefined) return;
+    if (!isBeingDeleted(definition.metadata)) return;
     if (resource !== undefined) deleteAll(api, resource);
     finish(api, name);
   }
@@ -55,7 +55,7 @@ function resourcesOf(api: Api, { spec }: CustomResourceDefinition): Resource[] {
 function deleteAll(api: Api, resource: Resource): void {
   const entries = [...api.store.entries(storageId(resource))]; // as it is now: the deletes change it
   for (const { object } of entries) {
-    if (object.metadata.deletionTimestamp !== undefined) continue;
+    if (isBeingDeleted(object.metadata)) continue;
     const key = keyIn(resource, object.metadata.namespace, object.metadata.name);
     deleteObject(api, resource, key, {}, { dryRun: false });
   }
@@ -65,7 +65,7 @@ function deleteAll(api: Api, resource: Resource): void {
 function finish(api: Api, name: string): void {
   const key = keyOfDefinition(name);
   const entry = api.store.get(storage, key);
-  if (entry?.object.metadata.deletionTimestamp === undefined) return;
+  if (entry === undefined || !isBeingDeleted(entry.object.metadata)) return;
   const { spec } = asDefinition(entry.object);
   if (api.store.count(`${spec.names.plural}.${spec.group}`) > 0) return;
   const finalizers = (entry.object.metadata.finalizers ?? []).filter((each) => each !== finalizer);

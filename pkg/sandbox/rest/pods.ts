@@ -3,6 +3,7 @@ import {
   formatTime,
   isConditionTrue,
   objectKey,
+  isBeingDeleted,
   type ObjectKey,
   type Pod,
   type PodDisruptionBudget,
@@ -22,8 +23,8 @@ export function bindPod(api: Api, pods: Resource, key: ObjectKey, binding: Field
   const target = isFields(binding['target']) ? binding['target'] : {};
   const nodeName = target['name'];
   if (typeof nodeName !== 'string' || nodeName === '') throw badRequest('target.name: Required value');
-  const { name, deletionTimestamp } = pod.metadata;
-  if (deletionTimestamp !== undefined) {
+  const { name } = pod.metadata;
+  if (isBeingDeleted(pod.metadata)) {
     throw conflict(pods, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   }
   if ((pod.spec.nodeName ?? '') !== '') {
@@ -71,7 +72,7 @@ function textOnly(fields: Fields): Record<string, string> {
 export function evictPod(api: Api, pods: Resource, key: ObjectKey, deletion: Deletion, options: WriteOptions): void {
   const pod = api.get(pods, key).object as unknown as Pod; // what lies under pods is one
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed' || pod.status?.phase === 'Pending';
-  if (!isOver && pod.metadata.deletionTimestamp === undefined) takeFromBudget(api, pod, options);
+  if (!isOver && !isBeingDeleted(pod.metadata)) takeFromBudget(api, pod, options);
   if (!options.dryRun) markEvicted(api, pods, key);
   deleteObject(api, pods, key, deletion, options);
 }

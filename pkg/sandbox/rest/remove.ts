@@ -1,4 +1,4 @@
-import { formatTime, parseTime, type ObjectKey, type UntypedObject } from '../../api/index.ts';
+import { formatTime, parseTime, isBeingDeleted, type ObjectKey, type UntypedObject } from '../../api/index.ts';
 import { conflict, forbidden, invalid } from '../failure.ts';
 import { storageId, type Resource } from '../registry/index.ts';
 import { rulesOf } from '../rules/index.ts';
@@ -102,14 +102,14 @@ function markDeleted(
   if (finalizers.length > 0) metadata.finalizers = finalizers;
   else delete metadata.finalizers;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
-  const isFirst = deletionTimestamp === undefined;
-  if (isFirst) {
+  const deletesAtMs = parseTime(deletionTimestamp);
+  if (deletesAtMs === undefined) {
     metadata.deletionTimestamp = formatTime(api.nowMs + graceSeconds * 1000);
     metadata.deletionGracePeriodSeconds = graceSeconds;
     if (metadata.generation !== undefined) metadata.generation += 1;
   } else if (graceSeconds < deletionGracePeriodSeconds) {
     // A second delete may only shorten the time, counted from the first.
-    const startedMs = parseTime(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+    const startedMs = deletesAtMs - deletionGracePeriodSeconds * 1000;
     metadata.deletionTimestamp = formatTime(Math.max(startedMs + graceSeconds * 1000, api.nowMs));
     metadata.deletionGracePeriodSeconds = graceSeconds;
   }
@@ -129,8 +129,8 @@ function hasSpecFinalizers(object: UntypedObject): boolean {
 
 /** Whether an update took away the last thing that kept a deleted object. */
 export function isFinished(object: UntypedObject, old: UntypedObject): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
-  if (deletionTimestamp === undefined || finalizers.length > 0 || hasSpecFinalizers(object)) return false;
+  const { deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  if (!isBeingDeleted(object.metadata) || finalizers.length > 0 || hasSpecFinalizers(object)) return false;
   const had = (old.metadata.finalizers ?? []).length > 0 || hasSpecFinalizers(old);
   return had && deletionGracePeriodSeconds === 0;
 }

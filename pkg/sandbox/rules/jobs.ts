@@ -1,4 +1,4 @@
-import { isEqualJson, type CronJob, type Job, type JobSpec } from '../../api/index.ts';
+import { isEqualJson, parseTime, type CronJob, type Job, type JobSpec } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { validatePodSpec } from './pod-validation.ts';
 import { defineRules, immutable, invalidValue, notNegative, required, unsupported } from './rules.ts';
@@ -46,7 +46,7 @@ export const jobRules = defineRules<Job>({
     ...immutable('spec.completionMode', spec.completionMode === old.completionMode, spec.completionMode),
     ...immutable('spec.podFailurePolicy', isEqualJson(spec.podFailurePolicy, old.podFailurePolicy), null),
     ...immutable('spec.backoffLimitPerIndex', spec.backoffLimitPerIndex === old.backoffLimitPerIndex, null),
-    ...validateTemplateChange(spec, old, status?.startTime !== undefined),
+    ...validateTemplateChange(spec, old, parseTime(status?.startTime) !== undefined),
   ],
 });
 

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../api/index.ts';
+import { isBeingDeleted, type ObjectMeta } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { labelValueProblem, qualifiedNameProblem, subdomainProblem } from './names.ts';
 import { invalidValue } from './rules.ts';
@@ -80,7 +80,7 @@ function validateFinalizers(finalizers: readonly string[] = []): FieldError[] {
 export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   const present = new Set(old.finalizers);
   const added = (metadata.finalizers ?? []).filter((finalizer) => !present.has(finalizer));
-  if (old.deletionTimestamp === undefined || added.length === 0) return [];
+  if (!isBeingDeleted(old) || added.length === 0) return [];
   const detail = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
   return [{ type: 'Forbidden', field: 'metadata.finalizers', detail }];
 }

@@ -19,8 +19,8 @@ export const endpointsRules = defineRules<Endpoints>({
 
 export const endpointSliceRules = defineRules<EndpointSlice>({
   tracksGeneration: true,
-  defaults({ ports = [] }) {
-    for (const port of ports) {
+  defaults({ ports }) {
+    for (const port of ports ?? []) {
       port.name ??= '';
       port.protocol ??= 'TCP';
     }

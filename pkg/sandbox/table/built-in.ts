@@ -250,7 +250,8 @@ function readinessGates({ spec, status }: Cached<api.Pod>): string {
 }
 
 function lastSchedule({ status }: Cached<api.CronJob>, nowMs: number): string {
-  return status?.lastScheduleTime === undefined ? '<none>' : age(status.lastScheduleTime, nowMs);
+  const last = status?.lastScheduleTime ?? undefined;
+  return last === undefined ? '<none>' : age(last, nowMs);
 }
 
 function controllerText({ metadata }: Cached<api.ControllerRevision>): string {

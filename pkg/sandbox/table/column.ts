@@ -18,7 +18,8 @@ const year = 365 * day;
 
 /** How long ago, in two digits or so. */
 export function age(time: string | undefined | null, nowMs: number): string {
-  return time === undefined || time === null ? '<unknown>' : formatAge(nowMs - parseTime(time));
+  const ms = parseTime(time);
+  return ms === undefined ? '<unknown>' : formatAge(nowMs - ms);
 }
 
 /** A duration for people: the longer it is, the less exactly it is told. */

@@ -1,5 +1,5 @@
 import type { Cached, CoreEvent, Endpoints, EndpointSlice } from '../../api/index.ts';
-import { age, formatAge, type Column } from './column.ts';
+import { age, type Column } from './column.ts';
 
 type Row<T> = Omit<Column, 'cell'> & { cell(object: Cached<T>, nowMs: number): unknown };
 
@@ -60,7 +60,7 @@ export const eventColumns: readonly Row<CoreEvent>[] = [
 
 function lastSeen({ series, lastTimestamp, firstTimestamp, eventTime }: Cached<CoreEvent>, nowMs: number): string {
   const last = series?.lastObservedTime ?? lastTimestamp ?? firstTimestamp ?? eventTime;
-  return last === undefined || last === null ? '<unknown>' : formatAge(nowMs - Date.parse(last));
+  return age(last, nowMs);
 }
 
 function source({ source: from, reportingComponent }: Cached<CoreEvent>): string {

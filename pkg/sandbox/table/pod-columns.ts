@@ -1,4 +1,4 @@
-import type { Cached, ContainerStatus, Pod } from '../../api/index.ts';
+import { isBeingDeleted, parseTime, type Cached, type ContainerStatus, type Pod } from '../../api/index.ts';
 import { formatAge } from './column.ts';
 
 type Statuses = readonly Cached<ContainerStatus>[];
@@ -13,7 +13,7 @@ export function podStatus(pod: Cached<Pod>): string {
   const starting = initialization(spec, status.initContainerStatuses ?? []);
   if (starting !== undefined) text = starting;
   else text = containersText(status.containerStatuses ?? [], text, pod);
-  if (metadata.deletionTimestamp === undefined) return text;
+  if (!isBeingDeleted(metadata)) return text;
   if (status.reason === 'NodeLost') return 'Unknown';
   return status.phase === 'Succeeded' || status.phase === 'Failed' ? text : 'Terminating';
 }
@@ -65,8 +65,8 @@ export function podRestarts({ status }: Cached<Pod>, nowMs: number): string {
   const statuses = status?.containerStatuses ?? [];
   const restarts = statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
   const last = statuses
-    .map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? ''))
-    .filter((ms) => !Number.isNaN(ms));
+    .map(({ lastState }) => parseTime(lastState?.terminated?.finishedAt))
+    .filter((ms) => ms !== undefined);
   return restarts > 0 && last.length > 0
     ? `${restarts} (${formatAge(nowMs - Math.max(...last))} ago)`
     : String(restarts);

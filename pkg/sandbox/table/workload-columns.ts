@@ -2,6 +2,7 @@ import {
   formatSelector,
   isConditionTrue,
   parseTime,
+  isBeingDeleted,
   type Cached,
   type Container,
   type Job,
@@ -44,7 +45,7 @@ export function jobStatus({ status, metadata }: Cached<Job>): string {
   const has = (type: string): boolean => isConditionTrue(status?.conditions, type);
   if (has('Complete')) return 'Complete';
   if (has('Failed')) return 'Failed';
-  if (metadata.deletionTimestamp !== undefined) return 'Terminating';
+  if (isBeingDeleted(metadata)) return 'Terminating';
   if (has('Suspended')) return 'Suspended';
   if (has('FailureTarget')) return 'FailureTarget';
   return has('SuccessCriteriaMet') ? 'SuccessCriteriaMet' : 'Running';
@@ -58,9 +59,8 @@ export function jobCompletions({ spec, status }: Cached<Job>): string {
 }
 
 export function jobDuration({ status }: Cached<Job>, nowMs: number): string {
-  if (status?.startTime === undefined) return '';
-  const end = status.completionTime === undefined ? nowMs : parseTime(status.completionTime);
-  return formatAge(end - parseTime(status.startTime));
+  const startMs = parseTime(status?.startTime);
+  return startMs === undefined ? '' : formatAge((parseTime(status?.completionTime) ?? nowMs) - startMs);
 }
 
 export function servicePorts({ spec }: Cached<Service>): string {

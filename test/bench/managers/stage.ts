@@ -112,8 +112,8 @@ export class Stage implements AsyncDisposable {
 
   untilReadyEndpoints(namespace: string, addresses: number, old: ReadonlySet<string> = new Set()): Promise<void> {
     return this.until(EndpointSlices, namespace, (slices) => {
-      const ready = slices.flatMap(({ endpoints = [] }) =>
-        endpoints.filter(({ conditions }) => conditions?.ready === true),
+      const ready = slices.flatMap(({ endpoints }) =>
+        (endpoints ?? []).filter(({ conditions }) => conditions?.ready === true),
       );
       return ready.length === addresses && !ready.some(({ addresses: [address = ''] }) => old.has(address));
     });
