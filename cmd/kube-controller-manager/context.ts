@@ -3,7 +3,7 @@ import {
   createInformerMetrics,
   type SharedInformerFactory,
 } from '../../informers/index.ts';
-import { createDiscovery, type ClientBuilder, type Discovery } from '../../pkg/client/index.ts';
+import { createDiscovery, type ClientBuilder, type Discovery, type WriteGuard } from '../../pkg/client/index.ts';
 import type { ControllerContext, ReconcileObserver } from '../../pkg/controller/index.ts';
 import type { EventBroadcaster } from '../../pkg/events/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
@@ -23,6 +23,8 @@ export interface ContextDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random: () => number;
+  /** Asked before every write of a controller; absent without leader election. */
+  readonly guard?: WriteGuard | undefined;
 }
 
 /** What the controllers of one process share. */
@@ -37,7 +39,7 @@ export interface SharedContext {
 const actAsProcess: ReadonlySet<string> = new Set(['tokens-controller']);
 
 export function createSharedContext(deps: ContextDeps): SharedContext {
-  const { options, clients, events, registry, reconciles, clock, logger, random } = deps;
+  const { options, clients, events, registry, reconciles, clock, logger, random, guard } = deps;
   const informers = createSharedInformerFactory({
     client: clients.processClientFor('shared-informers'),
     clock,
@@ -50,8 +52,8 @@ export function createSharedContext(deps: ContextDeps): SharedContext {
   const discovery = createDiscovery(clients.processClientFor('controller-discovery'));
   const { qps } = requestRate(options);
   const clientFor: ControllerContext['clientFor'] = (name, { qpsFactor = 1 } = {}) => {
-    const rate = qps === undefined ? {} : { qps: qps * qpsFactor };
-    return actAsProcess.has(name) ? clients.processClientFor(name, rate) : clients.clientFor(name, rate);
+    const own = qps === undefined ? { guard } : { guard, qps: qps * qpsFactor };
+    return actAsProcess.has(name) ? clients.processClientFor(name, own) : clients.clientFor(name, own);
   };
   return {
     informers,

@@ -86,10 +86,10 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
       stuck.resolve(exitCodes.shutdownTimeout);
     },
   };
-  const work = (until: AbortSignal): Promise<void> => lead(leadDeps, until);
-  if (!options.flags['leader-elect']) return await endOf(work(stopping), stuck.promise, stack);
+  if (!options.flags['leader-elect']) return await endOf(lead(leadDeps, stopping), stuck.promise, stack);
   const elector = createElector({ options, deps, clients: clients.process, events, registry });
   health.healthz.add(elector.healthCheck);
+  const work = (until: AbortSignal): Promise<void> => lead({ ...leadDeps, guard: elector.confirmLease }, until);
   return await endOf(elector.run(work, stopping), stuck.promise, stack);
 }
 

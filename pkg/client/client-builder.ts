@@ -3,6 +3,7 @@ import { systemRandom, type Clock, type Random } from '../time/index.ts';
 import type { Client } from './client.ts';
 import { RenewedCredentials, type Credentials, type Renewal } from './credentials.ts';
 import { isAlreadyExists, isNotFound } from './errors.ts';
+import type { WriteGuard } from './exchange.ts';
 import type { Connection } from './kubeconfig.ts';
 import type { RequestObserver } from './observer.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -30,10 +31,12 @@ export interface ClientBuilderOptions {
   /** Each client acts as the service account of its name in this namespace, made if missing. Absent: as the process. */
   readonly serviceAccountNamespace?: string | undefined;
   readonly keepManagedFields?: boolean | undefined;
+  /** Asked before every write; absent: all may leave. */
+  readonly guard?: WriteGuard | undefined;
 }
 
 /** Settings in which one client differs from the others. */
-export type ClientOverrides = Pick<ClientBuilderOptions, 'qps' | 'burst' | 'timeoutMs'>;
+export type ClientOverrides = Pick<ClientBuilderOptions, 'qps' | 'burst' | 'timeoutMs' | 'guard'>;
 
 /** Makes clients that share connections but neither user agent nor rate limit, nor, if so configured, identity. */
 export class ClientBuilder {
@@ -83,7 +86,7 @@ export class ClientBuilder {
     const { clock, random = systemRandom, userAgent, observer, keepManagedFields } = this.#options;
     observer?.connectionsTaken?.(this.#inUse.has(transport));
     this.#inUse.add(transport);
-    const { qps = 0, burst = qps, timeoutMs = defaultTimeoutMs } = { ...this.#options, ...overrides };
+    const { qps = 0, burst = qps, timeoutMs = defaultTimeoutMs, guard } = { ...this.#options, ...overrides };
     return new RestClient({
       name,
       transport,
@@ -95,6 +98,7 @@ export class ClientBuilder {
       rateLimiter: qps > 0 ? createRateLimiter({ qps, burst: Math.max(1, burst) }, clock) : undefined,
       observer,
       keepManagedFields,
+      guard,
     });
   }
 }

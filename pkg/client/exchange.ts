@@ -11,7 +11,11 @@ export interface WireRequest {
   /** Names in lower case and values in turn: Node writes them as they are, without a check and a map for each request. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
+  readonly guard?: WriteGuard | undefined;
 }
+
+/** Asked right before a write leaves. Throws when this process may not write any more: then nothing is sent. */
+export type WriteGuard = () => void;
 
 /** What has come back so far: the status, the headers, and a body to read or destroy. */
 export interface HttpStream {

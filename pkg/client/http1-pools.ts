@@ -55,7 +55,13 @@ export class Http1Pools {
       agent: this.#agents[pool],
     });
     exchange.sending(sending);
-    sending.on('socket', (socket) => whenConnected(socket, exchange.sent));
+    // Node writes nothing before this event, which a request without a connection may wait for, long or not.
+    sending.on('socket', (socket) => {
+      if (!permits(request, sending)) return;
+      whenConnected(socket, () => {
+        if (permits(request, sending)) exchange.sent();
+      });
+    });
     sending.on('error', exchange.fail);
     sending.on('response', (stream) =>
       exchange.answered({ status: stream.statusCode ?? 0, headers: stream.headers, stream }),
@@ -75,6 +81,16 @@ export class Http1Pools {
 
   close(): void {
     for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+}
+
+function permits({ guard }: WireRequest, sending: http.ClientRequest): boolean {
+  try {
+    guard?.();
+    return true;
+  } catch (error) {
+    sending.destroy(error instanceof Error ? error : new Error('refused', { cause: error }));
+    return false;
   }
 }
 

@@ -3,6 +3,7 @@ export * from './client-builder.ts';
 export * from './credentials.ts';
 export * from './discovery.ts';
 export * from './errors.ts';
+export type { WriteGuard } from './exchange.ts';
 export { loadKubeconfig } from './kubeconfig.ts';
 export type { Connection, KubeconfigOptions } from './kubeconfig.ts';
 export type * from './observer.ts';

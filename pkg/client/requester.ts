@@ -6,7 +6,7 @@ import { cutManagedFields } from './managed-fields.ts';
 import type { RequestObserver } from './observer.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { retryDelay, type Repetition } from './retry.ts';
-import type { HttpAnswer, HttpStream } from './exchange.ts';
+import type { HttpAnswer, HttpStream, WriteGuard } from './exchange.ts';
 import type { Transport } from './transport.ts';
 
 /** One request as the verbs of the client put it. */
@@ -35,6 +35,7 @@ export interface RequesterOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   readonly observer?: RequestObserver | undefined;
   readonly keepManagedFields?: boolean | undefined;
+  readonly guard?: WriteGuard | undefined;
 }
 
 /** Sends requests, again where that is allowed, and turns what comes back into JSON or errors. */
@@ -67,6 +68,7 @@ export class Requester {
         return await send(identity);
       } catch (error) {
         if (signal.aborted) throw error;
+        this.#guardOf(spec)?.(); // no use in waiting for a second try that may not leave
         if (isUnauthorized(error) && unauthorized++ === 0) {
           this.#options.credentials.rejected(identity); // a token may have expired or been rotated: once more, with a new one
           continue;
@@ -87,7 +89,9 @@ export class Requester {
     try {
       const headers = this.#headers(spec, identity);
       const { method, path, body } = spec;
-      answer = await transport.send({ method, path, headers, body, tls: identity.tls, timeoutMs }, signal);
+      const guard = this.#guardOf(spec);
+      guard?.();
+      answer = await transport.send({ method, path, headers, body, tls: identity.tls, timeoutMs, guard }, signal);
     } finally {
       if (observer !== undefined) this.#observe(spec, startedMs, answer?.status, answer?.body.length);
     }
@@ -109,6 +113,10 @@ export class Requester {
     if (opened.status < 300) return opened;
     const body = Buffer.concat(await opened.stream.toArray({ signal }));
     throw apiErrorOf(spec.attempted, opened.status, opened.headers, body);
+  }
+
+  #guardOf({ method }: RequestSpec): WriteGuard | undefined {
+    return method === 'GET' ? undefined : this.#options.guard;
   }
 
   #headers(spec: RequestSpec, identity: Identity): string[] {

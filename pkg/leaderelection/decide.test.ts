@@ -17,6 +17,7 @@ const ours = { holderIdentity: 'us', leaseDurationSeconds: 15, acquireTime: time
 interface Row {
   readonly name: string;
   readonly record: ElectionRecord | undefined;
+  readonly deleted?: ElectionRecord;
   readonly leading?: boolean;
   readonly ageMs?: number;
   readonly expected: object;
@@ -84,17 +85,39 @@ const rows: Row[] = [
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 4 } },
   },
   {
+    name: 'leaves a deleted lease alone while its holder may be at work',
+    record: undefined,
+    deleted: recordOf('them'),
+    ageMs: 14_999,
+    expected: { kind: 'wait', holder: 'them' },
+  },
+  {
+    name: 'takes a deleted lease whose last record has run out',
+    record: undefined,
+    deleted: recordOf('them'),
+    ageMs: 15_000,
+    expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 0 } },
+  },
+  {
+    name: 'takes a deleted lease at once if it was released before',
+    record: undefined,
+    deleted: recordOf(''),
+    expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 0 } },
+  },
+  {
     name: 'a leader makes a lease that somebody deleted again',
     record: undefined,
+    deleted: recordOf('us'),
     leading: true,
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 0 } },
   },
 ];
 
 describe('decide', () => {
-  for (const { name, record, leading = false, ageMs = 0, expected } of rows) {
+  for (const { name, record, deleted, leading = false, ageMs = 0, expected } of rows) {
     test(name, () => {
-      const input: DecideInput = { candidate, leading, observed: { record, sinceMs: 1000 }, nowMs: 1000 + ageMs, time };
+      const observed = { record, deleted, sinceMs: 1000 };
+      const input: DecideInput = { candidate, leading, observed, nowMs: 1000 + ageMs, time };
       expect(decide(input)).toEqual(expected);
     });
   }
@@ -111,11 +134,15 @@ describe('observe', () => {
     expect(observe(first, { ...recordOf('them'), renewTime: time }, 9000).sinceMs).toBe(9000);
   });
 
-  test('a deleted lease is a change', () => {
-    expect(observe(observe(undefined, recordOf('them'), 1000), undefined, 9000)).toEqual({
-      record: undefined,
-      sinceMs: 9000,
-    });
+  test('a deleted lease keeps its last record and the age of that, however often it is found missing', () => {
+    const first = observe(observe(undefined, recordOf('them'), 1000), undefined, 9000);
+    expect(first).toEqual({ record: undefined, deleted: recordOf('them'), sinceMs: 1000 });
+    expect(observe(first, undefined, 12_000)).toEqual(first);
+  });
+
+  test('a lease that is made again starts the count anew', () => {
+    const first = observe(observe(undefined, recordOf('them'), 1000), undefined, 9000);
+    expect(observe(first, recordOf('them'), 12_000)).toEqual({ record: recordOf('them'), sinceMs: 12_000 });
   });
 });
 

@@ -11,8 +11,10 @@ export interface ElectionRecord {
 
 /** A record and when, by this process's monotonic clock, it was first seen to be as it is. */
 export interface Observation {
-  /** Absent when there is no lease yet. */
+  /** Absent when there is no lease. */
   readonly record: ElectionRecord | undefined;
+  /** The last record of a lease that was deleted. Its holder may be at work until that record has run out. */
+  readonly deleted?: ElectionRecord | undefined;
   readonly sinceMs: number;
 }
 
@@ -51,17 +53,25 @@ export function observe(
   record: ElectionRecord | undefined,
   nowMs: number,
 ): Observation {
+  if (before !== undefined && record === undefined) {
+    return { record, deleted: before.record ?? before.deleted, sinceMs: before.sinceMs };
+  }
   return before !== undefined && isSameRecord(before.record, record) ? before : { record, sinceMs: nowMs };
 }
 
 export function decide({ candidate, leading, observed, nowMs, time }: DecideInput): Decision {
-  const { record, sinceMs } = observed;
+  const { record, deleted, sinceMs } = observed;
+  const isOver = ({ leaseDurationSeconds }: ElectionRecord): boolean => nowMs >= sinceMs + leaseDurationSeconds * 1000;
   const fresh = { ...candidateFields(candidate), acquireTime: time, renewTime: time };
-  if (record === undefined) return { kind: 'acquire', record: { ...fresh, leaseTransitions: 0 } };
+  if (record === undefined) {
+    const holder = deleted === undefined || leading || isOver(deleted) ? '' : deleted.holderIdentity;
+    if (holder !== '' && holder !== candidate.identity) return { kind: 'wait', holder };
+    return { kind: 'acquire', record: { ...fresh, leaseTransitions: 0 } };
+  }
 
   const { holderIdentity: holder, acquireTime, leaseTransitions } = record;
   if (holder === candidate.identity) return { kind: 'renew', record: { ...fresh, acquireTime, leaseTransitions } };
-  const free = holder === '' || nowMs >= sinceMs + record.leaseDurationSeconds * 1000;
+  const free = holder === '' || isOver(record);
   // Our own write would have shown up here. That another's stands instead means that our term is over, expired or not.
   if (leading && holder !== '') return { kind: 'lost', holder };
   if (!free) return { kind: 'wait', holder };

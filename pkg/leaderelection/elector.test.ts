@@ -11,6 +11,15 @@ import { LeaderElector, newIdentity, type Lead } from './elector.ts';
 import { LeaderLostError } from './leader-lost-error.ts';
 
 const nowhere = (): void => undefined;
+
+/** The clock of a process that was paused: time has gone on, and no timer has fired yet. */
+class PausingClock extends FakeClock {
+  pausedMs = 0;
+
+  override monotonic(): number {
+    return super.monotonic() + this.pausedMs;
+  }
+}
 const lock = { namespace: 'kube-system', name: 'kcm' };
 
 /** One candidate on a fake clock, and what can be seen of it. */
@@ -273,6 +282,67 @@ describe('LeaderElector', () => {
     expect(specOf(client)?.holderIdentity).toBe('us');
     stop.abort();
     await running;
+  });
+
+  test('a candidate leaves a deleted lease to its holder until it would have expired', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    seedLease(client, { holderIdentity: 'them', leaseDurationSeconds: 15, leaseTransitions: 7 });
+    const { stop, work, run } = createCandidate(clock, client);
+    const running = run();
+    await clock.advance(1000);
+    await client.delete(Leases, keyOf({ metadata: lock }), {}, new AbortController().signal);
+    await clock.advance(13_000);
+    expect(work.started).toBe(false);
+    await clock.advance(4000);
+    expect(work.started).toBe(true);
+    stop.abort();
+    await running;
+  });
+
+  describe('confirmLease', () => {
+    test('passes while the lease is renewed', async () => {
+      const clock = new FakeClock();
+      const { elector, stop, run } = createCandidate(clock, new RecordingClient());
+      expect(() => elector.confirmLease()).toThrow(LeaderLostError);
+      const running = run();
+      await clock.advance(60_000);
+      expect(() => elector.confirmLease()).not.toThrow();
+      stop.abort();
+      expect(await running).toBe('stopped');
+    });
+
+    test('throws after a pause of the process and stops the work at once, before any timer has fired', async () => {
+      const clock = new PausingClock();
+      const client = new RecordingClient();
+      const { elector, work, run } = createCandidate(clock, client);
+      const running = run();
+      await clock.advance(3000);
+      const writes = client.actions.length;
+      clock.pausedMs = 9000;
+      expect(() => elector.confirmLease()).toThrow(LeaderLostError);
+      await settle();
+      expect(work.reason).toBeInstanceOf(LeaderLostError);
+      expect(await running).toBe(work.reason);
+      expect(client.actions).toHaveLength(writes); // a lease that may be another's is not released
+      expect(clock.pendingTimers).toBe(0);
+    });
+
+    test('a renewal that succeeds after all does not bring the work back', async () => {
+      const clock = new PausingClock();
+      const client = new RecordingClient();
+      const { elector, work, run } = createCandidate(clock, client);
+      const running = run();
+      await clock.advance(3000);
+      const answer = Promise.withResolvers<void>();
+      client.before('update', () => answer.promise);
+      await clock.advance(1000);
+      clock.pausedMs = 9000;
+      expect(() => elector.confirmLease()).toThrow(LeaderLostError);
+      answer.resolve();
+      expect(await running).toBeInstanceOf(LeaderLostError);
+      expect(work.reason).toBeInstanceOf(LeaderLostError);
+    });
   });
 
   test('work that does not heed its signal is waited for no longer than the lease lasts', async () => {

@@ -40,6 +40,8 @@ export class LeaderElector {
   /** A write was sent and its answer never came: the lease may be ours without our knowing. */
   #writeInDoubt = false;
   #reportedLeader = '';
+  /** Ends the present term. */
+  #lose: ((lost: LeaderLostError) => void) | undefined;
 
   /** Throws `InvalidDurationsError`. */
   constructor(options: LeaderElectionOptions) {
@@ -73,6 +75,20 @@ export class LeaderElector {
       return `failed election to renew leadership on lease ${lock.name}`;
     },
   } as const;
+
+  /**
+   * For the clients of the work, to ask right before a write leaves: throws `LeaderLostError` from the renew deadline on,
+   * and then aborts the leading signal at once. The timer of the deadline alone is not enough. A process that was paused
+   * (a frozen container, a suspended machine) may handle what has come in meanwhile before its timers, and would write
+   * while another leads.
+   */
+  readonly confirmLease = (): void => {
+    const { clock, renewDeadlineMs } = this.#options;
+    if (clock.monotonic() < this.#renewedMs + renewDeadlineMs) return;
+    const lost = this.#lostError(`not renewed within ${formatDuration(renewDeadlineMs)}`);
+    this.#lose?.(lost);
+    throw lost;
+  };
 
   /**
    * Waits for the lease, leads, and resolves once the work has ended and the lease is released: after `signal` aborted
@@ -117,9 +133,15 @@ export class LeaderElector {
     const passOn = (): void => work.abort(signal.reason);
     signal.addEventListener('abort', passOn, { once: true });
     const finished = new AbortController();
+    let unconfirmed: LeaderLostError | undefined;
+    this.#lose = (lost) => {
+      unconfirmed ??= lost;
+      work.abort(lost);
+      finished.abort();
+    };
     const working = settle(lead, work.signal).finally(() => finished.abort());
     try {
-      const lost = await this.#renewUntil(finished.signal);
+      const lost = (await this.#renewUntil(finished.signal)) ?? unconfirmed;
       if (lost !== undefined) {
         work.abort(lost);
         await this.#awaitStop(working);
@@ -130,6 +152,7 @@ export class LeaderElector {
       // Work that ends with the reason it was told to stop for has done as it was told.
       if (outcome.kind === 'failed' && !(signal.aborted && outcome.error === signal.reason)) throw outcome.error;
     } finally {
+      this.#lose = undefined;
       signal.removeEventListener('abort', passOn);
     }
   }

@@ -6,50 +6,55 @@ import * as z from 'zod';
 
 /** What the API server wrote down about one request. */
 export interface AuditedRequest {
-  /** Without the prefix of service accounts in kube-system. */
+  /** The user name, without the prefix of service accounts in kube-system. */
   readonly account: string;
   /** As roles put it: `create apps/deployments`, `update pods/status`, `get /healthz`. */
   readonly action: string;
   readonly isAllowed: boolean;
   /** The role that allowed it; empty when something else did, or nothing. */
   readonly role: string;
+  /** When the server received it: RFC 3339 with microseconds, so that later is greater. */
+  readonly receivedAt: string;
+  /** The status of the answer. */
+  readonly status: number;
 }
 
 export interface AuditLog {
   /** For the API server. */
   readonly flags: readonly string[];
-  /** The requests so far of the service accounts in kube-system. */
+  /** The requests so far of the users that are audited, in the order in which they were answered. */
   read(): readonly AuditedRequest[];
   /** Removes its files. */
   remove(): void;
 }
 
-const group = 'system:serviceaccounts:kube-system';
-const accountPrefix = 'system:serviceaccount:kube-system:';
+export interface AuditScope {
+  /** Users in this group are audited; default the service accounts of kube-system. */
+  readonly group?: string;
+  /** Default: all. */
+  readonly verbs?: readonly string[];
+}
 
-const policy = {
-  apiVersion: 'audit.k8s.io/v1',
-  kind: 'Policy',
-  omitStages: ['RequestReceived'], // before anything is decided
-  rules: [{ level: 'Metadata', userGroups: [group] }, { level: 'None' }],
-};
+const accountPrefix = 'system:serviceaccount:kube-system:';
 
 const entry = z.object({
   verb: z.string(),
   requestURI: z.string(),
+  requestReceivedTimestamp: z.string(),
   user: z.object({ username: z.string() }),
   objectRef: z
     .object({ apiGroup: z.string().default(''), resource: z.string(), subresource: z.string().optional() })
     .optional(),
+  responseStatus: z.object({ code: z.number().default(0) }).default({ code: 0 }),
   annotations: z.record(z.string(), z.string()).default({}),
 });
 
 /** Has the API server write down who asked for what, and which role let them. */
-export function createAuditLog(): AuditLog {
+export function createAuditLog(scope: AuditScope = {}): AuditLog {
   const directory = mkdtempSync(join(tmpdir(), 'audit-'));
   const policyFile = join(directory, 'policy.json');
   const logFile = join(directory, 'audit.log');
-  writeFileSync(policyFile, JSON.stringify(policy));
+  writeFileSync(policyFile, JSON.stringify(policyFor(scope)));
   return {
     flags: [`--audit-policy-file=${policyFile}`, `--audit-log-path=${logFile}`],
     read() {
@@ -60,12 +65,24 @@ export function createAuditLog(): AuditLog {
   };
 }
 
-function requestOf({ verb, requestURI, user, objectRef, annotations }: z.output<typeof entry>): AuditedRequest {
+function policyFor({ group = 'system:serviceaccounts:kube-system', verbs }: AuditScope): unknown {
+  return {
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived'], // before anything is decided
+    rules: [{ level: 'Metadata', userGroups: [group], verbs }, { level: 'None' }],
+  };
+}
+
+function requestOf(audited: z.output<typeof entry>): AuditedRequest {
+  const { verb, requestURI, user, objectRef, annotations } = audited;
   return {
     account: user.username.replace(accountPrefix, ''),
     action: `${verb} ${objectRef === undefined ? new URL(requestURI, 'https://server').pathname : resourceOf(objectRef)}`,
     isAllowed: annotations['authorization.k8s.io/decision'] === 'allow',
     role: / of (?:Cluster)?Role "([^"]+)"/.exec(annotations['authorization.k8s.io/reason'] ?? '')?.[1] ?? '',
+    receivedAt: audited.requestReceivedTimestamp,
+    status: audited.responseStatus.code,
   };
 }
 

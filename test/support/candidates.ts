@@ -1,0 +1,122 @@
+import { startGoControllerManager, type Cluster, type Identity } from '../cluster/index.ts';
+import type { AuditedRequest } from './audit-log.ts';
+import { startManager } from './manager.ts';
+
+/** Every candidate is a user of its own in this group, so that the server can tell them apart. */
+export const candidateGroup = 'candidates';
+
+/** A process that wants to lead. */
+export interface Candidate {
+  /** Its user name: what the API server's audit log calls it. */
+  readonly user: string;
+  /** Freezes it: its connections stay open. */
+  pause(): void;
+  resume(): void;
+  kill(): Promise<void>;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>;
+  /** When it ended, in the form of the audit log; undefined while it runs. */
+  endedAt(): string | undefined;
+}
+
+export interface CandidateOptions {
+  readonly controllers: string;
+  /** How far its clock is ahead. Only ours can be set; absent: it is right. */
+  readonly clockShiftMs?: number;
+}
+
+/** Short, to have many turns in little time; the distances are those of the defaults. */
+const electionFlags = [
+  '--leader-elect-lease-duration=6s',
+  '--leader-elect-renew-deadline=4s',
+  '--leader-elect-retry-period=1s',
+];
+const preload = new URL('shifted-clock.ts', import.meta.url).pathname;
+let started = 0;
+
+export type StartCandidate = (cluster: Cluster, options: CandidateOptions) => Promise<Candidate>;
+
+export const startOurs: StartCandidate = async (cluster, { controllers, clockShiftMs = 0 }) => {
+  const identity = nextIdentity('ours');
+  const manager = await startManager(cluster, [...electionFlags, `--controllers=${controllers}`], {
+    as: identity,
+    until: 'serving',
+    env: { NODE_OPTIONS: `--import ${preload}`, CLOCK_SHIFT_MS: String(clockShiftMs) },
+  });
+  return {
+    user: identity.user,
+    pause: () => manager.signal('SIGSTOP'),
+    resume: () => manager.signal('SIGCONT'),
+    kill: () => manager.kill(),
+    ...noteEnd(manager.exited),
+  };
+};
+
+export const startGo: StartCandidate = async (cluster, { controllers }) => {
+  const identity = nextIdentity('go');
+  const { process } = await startGoControllerManager(cluster, [
+    ...electionFlags,
+    `--controllers=${controllers}`,
+    `--kubeconfig=${cluster.kubeconfig(identity)}`,
+    '--use-service-account-credentials=false',
+  ]);
+  return {
+    user: identity.user,
+    pause: () => process.pause(),
+    resume: () => process.resume(),
+    kill: () => process.kill(),
+    ...noteEnd(process.exited),
+  };
+};
+
+function nextIdentity(prefix: string): Identity {
+  started += 1;
+  return { user: `${prefix}-${String(started)}`, groups: [candidateGroup, 'system:masters'] };
+}
+
+function noteEnd(exited: Promise<unknown>): Pick<Candidate, 'exited' | 'endedAt'> {
+  let endedAt: string | undefined;
+  const ended = exited.then(() => {
+    endedAt = new Date().toISOString();
+  });
+  return { exited: ended, endedAt: () => endedAt };
+}
+
+const isLease = ({ action }: AuditedRequest): boolean => action.endsWith(' coordination.k8s.io/leases');
+/** Events tell of the past, and reviews store nothing: neither is work that only a leader may do. */
+const isWork = (request: AuditedRequest): boolean => !isLease(request) && !/ .*(events|reviews)$/.test(request.action);
+
+/** Writes that the server has applied. */
+function applied(requests: readonly AuditedRequest[]): AuditedRequest[] {
+  return requests
+    .filter(({ status }) => status >= 200 && status < 300)
+    .toSorted((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1));
+}
+
+/** Whoever wrote the lease last: a candidate writes it to acquire, renew or release it only. */
+export function leaderOf(requests: readonly AuditedRequest[]): string | undefined {
+  return applied(requests).findLast(isLease)?.account;
+}
+
+/** How many writes of the user were work. */
+export function countWork(requests: readonly AuditedRequest[], user: string): number {
+  return applied(requests).filter((request) => request.account === user && isWork(request)).length;
+}
+
+/**
+ * Work of candidates that did not hold the lease when the server received it. A process that has ended sends nothing:
+ * what the server receives from it later was on its way before.
+ */
+export function findUnledWork(requests: readonly AuditedRequest[], candidates: readonly Candidate[]): string[] {
+  const endedAt = new Map(candidates.map((candidate) => [candidate.user, candidate.endedAt() ?? '9999']));
+  const found: string[] = [];
+  let leader = '';
+  for (const request of applied(requests)) {
+    const { account, action, receivedAt } = request;
+    if (isLease(request)) leader = account;
+    else if (isWork(request) && account !== leader && receivedAt <= (endedAt.get(account) ?? '')) {
+      found.push(`${receivedAt} ${account}: ${action}, while ${leader === '' ? 'nobody' : leader} leads`);
+    }
+  }
+  return found;
+}
