@@ -2,17 +2,43 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findViolations, readImports } from './architecture.ts';
+import { findViolations, findWritesOutsideApply, readImports } from './architecture.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('every import of the project points the right way', async () => {
+async function readSources(): Promise<Map<string, string>> {
   const sources = new Map<string, string>();
   for await (const path of glob('{cmd,pkg,controllers,informers,workqueue,test,scripts}/**/*.ts', { cwd: root })) {
     sources.set(path, readFileSync(join(root, path), 'utf8'));
   }
   expect(sources.size).toBeGreaterThan(50);
-  expect(findViolations(sources)).toEqual([]);
+  return sources;
+}
+
+test('every import of the project points the right way', async () => {
+  expect(findViolations(await readSources())).toEqual([]);
+});
+
+test('controllers write in apply*.ts alone', async () => {
+  expect(findWritesOutsideApply(await readSources())).toEqual([]);
+});
+
+describe('findWritesOutsideApply', () => {
+  const write = 'await client.patch(Pods, key, patch, signal);';
+  const rows = [
+    { path: 'controllers/job/job.ts', text: write, found: 1 },
+    { path: 'controllers/job/sync.ts', text: 'deps.client.delete(Jobs, key, {}, signal)', found: 1 },
+    { path: 'controllers/job/job.ts', text: 'await client.get(Pods, key, signal);', found: 0 },
+    { path: 'controllers/job/apply.ts', text: write, found: 0 },
+    { path: 'controllers/job/apply-status.ts', text: write, found: 0 },
+    { path: 'controllers/job/job.test.ts', text: write, found: 0 },
+    { path: 'pkg/events/sender.ts', text: write, found: 0 },
+  ];
+  for (const { path, text, found } of rows) {
+    test(`${found === 0 ? 'allows' : 'finds'} ${text} in ${path}`, () => {
+      expect(findWritesOutsideApply(new Map([[path, text]]))).toHaveLength(found);
+    });
+  }
 });
 
 /** Two modules, the first importing the second; every folder has its index. */

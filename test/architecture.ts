@@ -63,6 +63,21 @@ export function findViolations(sources: Sources): string[] {
   );
 }
 
+const writingCall =
+  /\bclient\.(create|update|updateStatus|patch|delete|deleteCollection|updateScale|bindPod|evictPod|createToken|finalizeNamespace)\(/;
+
+/**
+ * One line for each write outside of the files that write. A controller decides in pure rules and writes in `apply*.ts`,
+ * so that a reader finds every write of a controller in one place.
+ */
+export function findWritesOutsideApply(sources: Sources): string[] {
+  return [...sources].flatMap(([path, text]) => {
+    if (!path.startsWith('controllers/') || isUnitTest(path) || /\/apply[^/]*\.ts$/.test(path)) return [];
+    const call = writingCall.exec(text);
+    return call === null ? [] : [`${path}: calls client.${call[1]}, which only apply*.ts may`];
+  });
+}
+
 /** The imports and re-exports of a module. Formatted source has each of them at the start of a line. */
 export function readImports(text: string): Import[] {
   const statements = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"();=]*?\sfrom\s+)?['"]([^'"]+)['"]/gm);

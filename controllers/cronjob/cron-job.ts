@@ -12,7 +12,7 @@ import type { Handler } from '../../informers/index.ts';
 import { defineHistogram, exponentialBuckets } from '../../pkg/metrics/index.ts';
 import type { JobControl } from './apply.ts';
 import { planAfterChange, type Clocks } from './start.ts';
-import { syncCronJob } from './sync.ts';
+import { syncCronJob } from './apply-sync.ts';
 import { TimeZone, TimeZones } from './time-zone.ts';
 
 const name = 'cronjob-controller';

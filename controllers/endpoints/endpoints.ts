@@ -1,14 +1,4 @@
-import {
-  EndpointsKind,
-  keyOf,
-  metadataOf,
-  Pods,
-  Services,
-  type Endpoints,
-  type ObjectKey,
-  type Unsaved,
-} from '../../pkg/api/index.ts';
-import { isNamespaceTerminating, isNotFound, serverMessage } from '../../pkg/client/index.ts';
+import { EndpointsKind, keyOf, Pods, Services, type Endpoints, type ObjectKey } from '../../pkg/api/index.ts';
 import {
   PendingWrites,
   runWorkers,
@@ -17,6 +7,7 @@ import {
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
 import { leaderAnnotation, ServicePods, TriggerTimes } from '../../pkg/endpoints/index.ts';
+import { deleteEndpoints, writeEndpoints } from './apply.ts';
 import { planEndpoints } from './plan.ts';
 
 const name = 'endpoints-controller';
@@ -35,13 +26,12 @@ export function createEndpointsController(
   context: ControllerContext,
   { workers, batchPeriodMs }: EndpointsOptions,
 ): Controller {
-  const client = context.clientFor(component);
-  const recorder = context.recorderFor(component);
   const queue = context.queueFor('endpoint');
   const services = context.informers.informerFor(Services);
   const pods = context.informers.informerFor(Pods);
   const endpoints = context.informers.informerFor(EndpointsKind);
   const pending = new PendingWrites<Endpoints>(endpoints, context.clock);
+  const deps = { client: context.clientFor(component), recorder: context.recorderFor(component), pending };
   const triggerTimes = new TriggerTimes();
 
   const members = new ServicePods({
@@ -62,7 +52,7 @@ export function createEndpointsController(
     const service = services.store.get(key);
     const current = endpoints.store.get(key);
     if (service === undefined) {
-      if (current !== undefined) await deleteEndpoints(key, current.metadata.uid, signal);
+      if (current !== undefined) await deleteEndpoints(current, deps, signal);
       return {};
     }
     // The Endpoints of a Service that names no pods, or another host altogether, are for its users to keep.
@@ -70,37 +60,8 @@ export function createEndpointsController(
     const selected = members.podsOf(service);
     const triggerTime = triggerTimes.next(service, selected);
     const planned = planEndpoints({ service, pods: selected, current, triggerTime });
-    if (planned !== undefined) await write(key, planned, signal);
+    if (planned !== undefined) await writeEndpoints(key, planned, deps, signal);
     return {};
-  }
-
-  async function write(key: ObjectKey, planned: Unsaved<Endpoints>, signal: AbortSignal): Promise<void> {
-    const isNew = planned.metadata.uid === undefined;
-    const kind = metadataOf(EndpointsKind);
-    try {
-      const written = await (isNew ? client.create(kind, planned, signal) : client.update(kind, planned, signal));
-      pending.wrote(key, written.metadata.resourceVersion);
-    } catch (error) {
-      if (!signal.aborted && !isNamespaceTerminating(error)) {
-        const subject = { metadata: { ...planned.metadata, name: planned.metadata.name ?? '' } };
-        recorder.event(EndpointsKind, subject, {
-          type: 'Warning',
-          reason: isNew ? 'FailedToCreateEndpoint' : 'FailedToUpdateEndpoint',
-          message: isNew
-            ? `Failed to create endpoint for service ${key}: ${serverMessage(error)}`
-            : `Failed to update endpoint ${key}: ${serverMessage(error)}`,
-        });
-      }
-      throw error;
-    }
-  }
-
-  async function deleteEndpoints(key: ObjectKey, uid: string, signal: AbortSignal): Promise<void> {
-    try {
-      await client.delete(EndpointsKind, key, { preconditions: { uid } }, signal);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
   }
 
   const caches = [services, pods, endpoints, members, endpointsEvents];

@@ -26,7 +26,7 @@ import { trackingFinalizer } from './job-pods.ts';
 import { externalManagerOf, isCompletionModeKnown, isFinished } from './job-spec.ts';
 import { createJobMetrics } from './metrics.ts';
 import { createOrphanControl } from './orphans.ts';
-import { syncJob } from './sync.ts';
+import { syncJob } from './apply-sync.ts';
 
 const name = 'job-controller';
 

@@ -1,8 +1,6 @@
 import {
-  apiVersionOf,
   ConfigMaps,
   keyOf,
-  metadataOf,
   objectKey,
   Pods,
   Secrets,
@@ -10,7 +8,6 @@ import {
   type Cached,
   type Secret,
 } from '../../pkg/api/index.ts';
-import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
 import {
   accountOfToken,
   isAccountOfToken,
@@ -19,8 +16,9 @@ import {
   type Controller,
   type ControllerContext,
 } from '../../pkg/controller/index.ts';
+import { applyFate } from './apply.ts';
 import { secretNamesOf } from './pod-secrets.ts';
-import { computeFate, invalidSinceLabel, isLongUnused, isTrackedLongEnough, type TokenFate } from './token-fate.ts';
+import { computeFate, isLongUnused, isTrackedLongEnough } from './token-fate.ts';
 
 const name = 'legacy-serviceaccount-token-cleaner-controller';
 
@@ -60,11 +58,11 @@ export function createLegacyTokenCleaner(context: ControllerContext, periodMs: n
     const nowMs = clock.now();
     if (!isTrackedLongEnough(data?.['since'], nowMs, periodMs)) return;
     const isMounted = findMounted();
-    const doomed = secrets.store
+    const unused = secrets.store
       .list()
       .filter((secret) => isLongUnused(secret, nowMs, periodMs) && isGenerated(secret) && !isMounted(secret))
       .map((secret) => ({ secret, fate: computeFate(secret, nowMs, periodMs) }));
-    for (const { secret, fate } of doomed) {
+    for (const { secret, fate } of unused) {
       try {
         await applyFate(client, secret, fate, signal);
         if (fate.kind !== 'keep') logger.info({ object: keyOf(secret), fate: fate.kind }, 'unused token');
@@ -80,25 +78,4 @@ export function createLegacyTokenCleaner(context: ControllerContext, periodMs: n
     name,
     run: (signal) => runPeriodically({ periodMs: intervalMs, clock, logger, caches }, clean, signal),
   };
-}
-
-async function applyFate(client: Client, secret: Cached<Secret>, fate: TokenFate, signal: AbortSignal): Promise<void> {
-  const { uid, resourceVersion } = secret.metadata;
-  switch (fate.kind) {
-    case 'keep':
-      return;
-    case 'invalidate': {
-      const metadata = { uid, labels: { [invalidSinceLabel]: fate.since } };
-      const body = { apiVersion: apiVersionOf(Secrets), kind: Secrets.kind, metadata };
-      await client.patch(metadataOf(Secrets), keyOf(secret), { type: 'merge', body }, signal);
-      return;
-    }
-    case 'delete':
-      try {
-        // The version rules out that the token was used, or the label taken off, since the cache last heard of it.
-        await client.delete(Secrets, keyOf(secret), { preconditions: { uid, resourceVersion } }, signal);
-      } catch (error) {
-        if (!isNotFound(error) && !isConflict(error)) throw error;
-      }
-  }
 }

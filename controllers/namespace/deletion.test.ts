@@ -16,7 +16,7 @@ import { ConnectionError, type DiscoveredResource, type DiscoveryResult } from '
 import { container } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
 import { apiError } from '../../test/support/recording-client.ts';
-import { isToBeDeleted, selectDeletable } from './content.ts';
+import { isToBeDeleted, selectDeletable } from './apply-content.ts';
 import { createNamespaceController } from './namespace.ts';
 
 const allVerbs = ['list', 'delete', 'deletecollection'];

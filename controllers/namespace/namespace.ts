@@ -7,9 +7,7 @@ import {
   type Cached,
   type Namespace,
   type ObjectKey,
-  type Unsaved,
 } from '../../pkg/api/index.ts';
-import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
 import {
   runWorkers,
   type Controller,
@@ -17,12 +15,12 @@ import {
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
 import { bucketLimiter, exponentialLimiter, maxOfLimiters } from '../../workqueue/index.ts';
-import { computeConditions, isEmptied, problemsOf, type DeletionOutcome } from './conditions.ts';
-import { deleteContent } from './content.ts';
+import { deleteContent } from './apply-content.ts';
+import { finalize, finalizer, readTerminating, writeConditions } from './apply.ts';
+import { isEmptied, problemsOf } from './conditions.ts';
 import { nextCheckMs } from './remaining.ts';
 
 const name = 'namespace-controller';
-const finalizer = 'kubernetes';
 
 /** Other API servers may not have heard of the deletion yet and still let objects in: wait until they have. */
 const settleMs = 5000;
@@ -59,10 +57,7 @@ export function createNamespaceController(context: ControllerContext, options: N
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const cached = namespaces.store.get(key);
     const namespace = cached === undefined ? undefined : await readTerminating(client, key, signal);
-    if (namespace === undefined) {
-      checks.delete(key);
-      return {};
-    }
+    if (namespace === undefined) return {};
     await context.discovery.refresh(signal); // a resource we do not know of would be left behind for good
     const discovered = await context.discovery.preferred(signal);
     const deletedMs = parseTime(namespace.metadata.deletionTimestamp) ?? context.clock.now();
@@ -70,13 +65,14 @@ export function createNamespaceController(context: ControllerContext, options: N
     const outcome = await deleteContent({ client, namespace: key, goneForSeconds }, discovered, signal);
     const nowMs = context.clock.now();
     if (isEmptied(outcome)) {
-      checks.delete(key);
-      // Whoever else holds it back keeps it in sight: let it not tell of troubles that are over.
-      const last = willStay(namespace) ? await writeConditions(client, namespace, outcome, nowMs, signal) : namespace;
+      // Another finalizer may keep the namespace: its conditions must not tell of failures that are over.
+      const last = willStay(namespace)
+        ? await writeConditions(client, namespace, { outcome, nowMs }, signal)
+        : namespace;
       await finalize(client, last, signal);
       return {};
     }
-    await writeConditions(client, namespace, outcome, nowMs, signal);
+    await writeConditions(client, namespace, { outcome, nowMs }, signal);
     const problems = problemsOf(outcome);
     if (problems.length > 0) throw new ContentLeftError(key, problems);
     const checksBefore = checks.get(key) ?? 0;
@@ -85,7 +81,8 @@ export function createNamespaceController(context: ControllerContext, options: N
   }
 
   const caches = [namespaces, namespaceHandlers];
-  const work = { name, context, queue, reconcile, caches, workers: options.workers };
+  const care = { primary: namespaces.store, forget: (key: ObjectKey): void => void checks.delete(key) };
+  const work = { name, context, queue, reconcile, caches, workers: options.workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }
 
@@ -107,50 +104,4 @@ function isStatusChange(before: Cached<Namespace>, after: Cached<Namespace>): bo
 /** Whether the namespace is there still when our finalizer is gone. */
 function willStay({ metadata, spec }: Namespace): boolean {
   return (metadata.finalizers ?? []).length > 0 || (spec?.finalizers ?? []).some((present) => present !== finalizer);
-}
-
-/** The live namespace, marked as terminating; undefined if there is nothing to do. What is deleted is not judged by a cache. */
-async function readTerminating(client: Client, key: ObjectKey, signal: AbortSignal): Promise<Namespace | undefined> {
-  try {
-    const namespace = await client.get(Namespaces, key, signal);
-    if (!isBeingDeleted(namespace.metadata)) return undefined;
-    if ((namespace.spec?.finalizers ?? []).length === 0) return undefined;
-    if (namespace.status?.phase === 'Terminating') return namespace;
-    const status = { ...namespace.status, phase: 'Terminating' };
-    return await client.updateStatus(Namespaces, { ...namespace, status }, signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
-/** Gives the namespace as it is afterwards. */
-async function writeConditions(
-  client: Client,
-  namespace: Namespace,
-  outcome: DeletionOutcome,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<Namespace> {
-  const before = namespace.status?.conditions ?? [];
-  const conditions = computeConditions(before, outcome, nowMs);
-  if (isEqualJson(conditions, before)) return namespace;
-  const updated = { ...namespace, status: { ...namespace.status, conditions } } as Unsaved<Namespace>;
-  try {
-    return await client.updateStatus(Namespaces, updated, signal);
-  } catch (error) {
-    // They only inform: the next pass writes them anew, and the deletion must not wait for them.
-    if (!isConflict(error) && !isNotFound(error)) throw error;
-    return namespace;
-  }
-}
-
-/** Takes our finalizer off, the last step: the server then removes the namespace. */
-async function finalize(client: Client, namespace: Namespace, signal: AbortSignal): Promise<void> {
-  const finalizers = (namespace.spec?.finalizers ?? []).filter((present) => present !== finalizer);
-  try {
-    await client.finalizeNamespace({ ...namespace, spec: { ...namespace.spec, finalizers } }, signal);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
 }

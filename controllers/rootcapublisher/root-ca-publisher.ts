@@ -1,14 +1,13 @@
 import {
   ConfigMaps,
   keyOf,
-  metadataOf,
   Namespaces,
   objectKey,
   type Cached,
   type ConfigMap,
   type ObjectKey,
 } from '../../pkg/api/index.ts';
-import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../pkg/client/index.ts';
+import { ApiError } from '../../pkg/client/index.ts';
 import {
   runWorkers,
   type Controller,
@@ -16,6 +15,7 @@ import {
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
 import { defineCounter, defineHistogram, exponentialBuckets, type MetricsRegistry } from '../../pkg/metrics/index.ts';
+import { createConfigMap, updateConfigMap } from './apply.ts';
 import { configMapName, planPublication } from './publication.ts';
 
 const name = 'root-ca-certificate-publisher-controller';
@@ -26,7 +26,7 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
   const queue = context.queueFor('root_ca_cert_publisher');
   const metrics = createMetrics(context.metrics);
   const namespaces = context.informers.informerFor(Namespaces);
-  // The ConfigMaps of a cluster may be many and large, and all but one in each namespace are none of our business.
+  // A cluster may have many large ConfigMaps, and only one per namespace matters here.
   const configMaps = context.informers.informerFor(ConfigMaps, { fieldSelector: `metadata.name=${configMapName}` });
   const enqueueNamespaceOf = ({ metadata }: Cached<ConfigMap>): void =>
     queue.add(objectKey(undefined, metadata.namespace ?? ''));
@@ -46,17 +46,9 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
     const present = configMaps.store.get(objectKey(key, configMapName));
     const planned = planPublication(key, present, rootCa);
     if (planned === undefined) return;
-    if (present !== undefined) {
-      await client.update(metadataOf(ConfigMaps), planned, signal);
-      return;
-    }
-    if (namespaces.store.get(key)?.status?.phase === 'Terminating') return; // it takes nothing new
-    try {
-      await client.create(metadataOf(ConfigMaps), planned, signal);
-    } catch (error) {
-      // Gone or going: nobody will look for it. There already: it is judged when the cache tells of it.
-      if (!isNotFound(error) && !isNamespaceTerminating(error) && !isAlreadyExists(error)) throw error;
-    }
+    if (present !== undefined) return updateConfigMap(client, planned, signal);
+    if (namespaces.store.get(key)?.status?.phase === 'Terminating') return; // nothing can be created in it
+    await createConfigMap(client, planned, signal);
   }
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {

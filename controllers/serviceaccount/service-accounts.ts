@@ -1,11 +1,11 @@
-import { keyOf, metadataOf, Namespaces, objectKey, ServiceAccounts, type ObjectKey } from '../../pkg/api/index.ts';
-import { isAlreadyExists } from '../../pkg/client/index.ts';
+import { keyOf, Namespaces, objectKey, ServiceAccounts, type ObjectKey } from '../../pkg/api/index.ts';
 import {
   runWorkers,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
+import { createAccount } from './apply.ts';
 
 const name = 'serviceaccount-controller';
 
@@ -35,13 +35,9 @@ export function createServiceAccountController(context: ControllerContext): Cont
   );
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    if (namespaces.store.get(key)?.status?.phase !== 'Active') return {}; // one that is going takes nothing new
-    if (accounts.store.get(objectKey(key, accountName)) !== undefined) return {};
-    try {
-      await client.create(metadataOf(ServiceAccounts), { metadata: { namespace: key, name: accountName } }, signal);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
+    if (namespaces.store.get(key)?.status?.phase !== 'Active') return {}; // nothing can be created in a terminating one
+    const account = objectKey(key, accountName);
+    if (accounts.store.get(account) === undefined) await createAccount(client, account, signal);
     return {};
   }
 

@@ -1,5 +1,4 @@
-import { metadataOf, Nodes, type ObjectKey } from '../../pkg/api/index.ts';
-import { isNotFound } from '../../pkg/client/index.ts';
+import { Nodes, type ObjectKey } from '../../pkg/api/index.ts';
 import {
   enqueueSelf,
   runWorkers,
@@ -7,10 +6,10 @@ import {
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
+import { annotateTtl, ttlAnnotation } from './apply.ts';
 import { nextStep, ttlSecondsOf } from './cluster-size.ts';
 
 const name = 'ttl-controller';
-const ttlAnnotation = 'node.alpha.kubernetes.io/ttl';
 
 /** Not a flag of the Go binary either: enough to keep up with the largest clusters. */
 const workers = 5;
@@ -27,13 +26,7 @@ export function createNodeTtlController(context: ControllerContext): Controller 
     step = nextStep(step, nodes.store.size);
     if (node === undefined) return {};
     const ttl = String(ttlSecondsOf(step));
-    if (node.metadata.annotations?.[ttlAnnotation] === ttl) return {};
-    const body = { metadata: { uid: node.metadata.uid, annotations: { [ttlAnnotation]: ttl } } };
-    try {
-      await client.patch(metadataOf(Nodes), key, { type: 'strategic', body }, signal);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    if (node.metadata.annotations?.[ttlAnnotation] !== ttl) await annotateTtl(client, node, ttl, signal);
     return {};
   }
 

@@ -1,5 +1,4 @@
 import { Jobs, type ObjectKey } from '../../pkg/api/index.ts';
-import { isNotFound } from '../../pkg/client/index.ts';
 import {
   enqueueSelf,
   runWorkers,
@@ -8,6 +7,7 @@ import {
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
 import { defineHistogram, exponentialBuckets } from '../../pkg/metrics/index.ts';
+import { deleteExpired } from './apply.ts';
 import { computeExpiry } from './expiry.ts';
 
 const name = 'ttl-after-finished-controller';
@@ -33,15 +33,7 @@ export function createTtlAfterFinishedController(context: ControllerContext, wor
       if (expiry.finishedInFuture) logger.warn({ object: key }, 'job finished in the future: clocks differ');
       return { requeueAfterMs: expiry.inMs };
     }
-    // The version rules out that someone has raised the TTL, or restarted the Job, since the cache last heard of it.
-    const { uid, resourceVersion } = job.metadata;
-    try {
-      const preconditions = { uid, resourceVersion };
-      await client.delete(Jobs, key, { propagationPolicy: 'Foreground', preconditions }, signal);
-      deletionDuration.observe(expiry.lateMs / 1000);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    if (await deleteExpired(client, job, signal)) deletionDuration.observe(expiry.lateMs / 1000);
     return {};
   }
 

@@ -10,7 +10,7 @@ import { RecordingClient } from '../../test/support/recording-client.ts';
 import { recallStreak } from './backoff.ts';
 import { isFinished } from './job-spec.ts';
 import { createJobMetrics } from './metrics.ts';
-import { syncJob } from './sync.ts';
+import { syncJob } from './apply-sync.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,0 +1,58 @@
+import {
+  EndpointsKind,
+  keyOf,
+  metadataOf,
+  type Cached,
+  type Endpoints,
+  type ObjectKey,
+  type Unsaved,
+} from '../../pkg/api/index.ts';
+import { isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../../pkg/client/index.ts';
+import type { PendingWrites } from '../../pkg/controller/index.ts';
+import type { EventRecorder } from '../../pkg/events/index.ts';
+
+export interface ApplyDeps {
+  readonly client: Client;
+  readonly recorder: EventRecorder;
+  readonly pending: PendingWrites<Endpoints>;
+}
+
+/** Creates or updates the Endpoints of a Service. A failure is told in an event on them. */
+export async function writeEndpoints(
+  key: ObjectKey,
+  planned: Unsaved<Endpoints>,
+  { client, recorder, pending }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const isNew = planned.metadata.uid === undefined;
+  const kind = metadataOf(EndpointsKind);
+  try {
+    const written = await (isNew ? client.create(kind, planned, signal) : client.update(kind, planned, signal));
+    pending.wrote(key, written.metadata.resourceVersion);
+  } catch (error) {
+    if (!signal.aborted && !isNamespaceTerminating(error)) {
+      const subject = { metadata: { ...planned.metadata, name: planned.metadata.name ?? '' } };
+      recorder.event(EndpointsKind, subject, {
+        type: 'Warning',
+        reason: isNew ? 'FailedToCreateEndpoint' : 'FailedToUpdateEndpoint',
+        message: isNew
+          ? `Failed to create endpoint for service ${key}: ${serverMessage(error)}`
+          : `Failed to update endpoint ${key}: ${serverMessage(error)}`,
+      });
+    }
+    throw error;
+  }
+}
+
+/** Deletes the Endpoints of a Service that is gone, and no others that may have the name by now. */
+export async function deleteEndpoints(
+  endpoints: Cached<Endpoints>,
+  { client }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.delete(EndpointsKind, keyOf(endpoints), { preconditions: { uid: endpoints.metadata.uid } }, signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,16 @@
+import { Jobs, keyOf, type Cached, type Job } from '../../pkg/api/index.ts';
+import { isNotFound, type Client } from '../../pkg/client/index.ts';
+
+/** Deletes an expired Job and its pods. False if it was gone already. */
+export async function deleteExpired(client: Client, job: Cached<Job>, signal: AbortSignal): Promise<boolean> {
+  // The resource version rules out that the TTL was raised, or the Job resumed, since the cache was updated.
+  const { uid, resourceVersion } = job.metadata;
+  try {
+    const preconditions = { uid, resourceVersion };
+    await client.delete(Jobs, keyOf(job), { propagationPolicy: 'Foreground', preconditions }, signal);
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
