@@ -25,7 +25,7 @@ function setUp(owner: Deployment = deployment({ name: 'web' })) {
   const snapshot: Snapshot = {
     deployment: frozen(seeded),
     replicaSets: [],
-    hasUnfinishedPods: () => false,
+    setsWithUnfinishedPods: new Set(),
     countTerminating: true,
     nowMs: 0,
   };

@@ -68,13 +68,15 @@ export function createDeploymentController(context: ControllerContext, workers: 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const deployment = deployments.store.get(key);
     if (deployment === undefined) return {}; // the garbage collector deletes what it owned
+    // A Deployment that selects everything gets a warning. It must not adopt everything first.
+    const selectsAll = isEmptySelector(deployment.spec.selector);
+    const owned = selectsAll ? [] : await claims.apply(claims.plan(deployment), deployment, signal);
+    const isRecreate = deployment.spec.strategy?.type === 'Recreate';
+    const unfinished = isRecreate ? owned.filter(hasUnfinishedPods) : [];
     const snapshot: Snapshot = {
       deployment,
-      // A Deployment that selects everything gets a warning. It must not adopt everything first.
-      replicaSets: isEmptySelector(deployment.spec.selector)
-        ? []
-        : await claims.apply(claims.plan(deployment), deployment, signal),
-      hasUnfinishedPods: (set) => podsOf(set).some((pod) => !isPodFinished(pod)),
+      replicaSets: owned,
+      setsWithUnfinishedPods: new Set(unfinished.map(({ metadata }) => metadata.uid)),
       countTerminating,
       nowMs: context.clock.now(),
     };
@@ -84,8 +86,8 @@ export function createDeploymentController(context: ControllerContext, workers: 
     return isDone ? result : { requeueAfterMs: replanMs };
   }
 
-  function podsOf(set: Cached<ReplicaSet>): readonly Cached<Pod>[] {
-    return pods.store.byIndex(byController, set.metadata.uid);
+  function hasUnfinishedPods({ metadata }: Cached<ReplicaSet>): boolean {
+    return pods.store.byIndex(byController, metadata.uid).some((pod) => !isPodFinished(pod));
   }
 
   const caches = [deployments, replicaSets, pods, setHandlers, podHandlers];

@@ -7,7 +7,8 @@ export interface Snapshot {
   readonly deployment: Cached<Deployment>;
   /** The ReplicaSets that the Deployment controls and selects. */
   readonly replicaSets: readonly Cached<ReplicaSet>[];
-  readonly hasUnfinishedPods: (set: Cached<ReplicaSet>) => boolean;
+  /** The uids of ReplicaSets with pods that have not finished. Only Recreate asks for them. */
+  readonly setsWithUnfinishedPods: ReadonlySet<string>;
   readonly countTerminating: boolean;
   readonly nowMs: number;
 }

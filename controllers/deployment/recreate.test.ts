@@ -22,14 +22,18 @@ describe('isOldPodRunning', () => {
   const rows = [
     { name: 'not when no set counts a pod and none has one', sets: [set('a', 0)], unfinished: [], expected: false },
     { name: 'while a set still counts pods', sets: [set('a', 0), set('b', 0, 1)], unfinished: [], expected: true },
-    { name: 'while a pod is going or unknown', sets: [set('a', 0), set('b', 0)], unfinished: ['b'], expected: true },
+    {
+      name: 'while a pod is terminating or of unknown phase',
+      sets: [set('a', 0), set('b', 0)],
+      unfinished: ['b'],
+      expected: true,
+    },
     { name: 'not without old sets', sets: [], unfinished: ['b'], expected: false },
   ];
   for (const { name, sets, unfinished, expected } of rows) {
     test(name, () => {
-      const hasUnfinishedPods = ({ metadata }: { metadata: { name: string } }): boolean =>
-        unfinished.some((known) => known === metadata.name);
-      expect(isOldPodRunning(sets, hasUnfinishedPods)).toBe(expected);
+      const uids = sets.filter(({ metadata }) => unfinished.some((known) => known === metadata.name));
+      expect(isOldPodRunning(sets, new Set(uids.map(({ metadata }) => metadata.uid)))).toBe(expected);
     });
   }
 });

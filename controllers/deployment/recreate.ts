@@ -2,18 +2,19 @@ import type { Cached, ReplicaSet } from '../../pkg/api/index.ts';
 import { isScaledUp, nameOf, sum } from './replica-sets.ts';
 import type { Sizes } from './rolling.ts';
 
-/** Everything old goes first. */
+/** Recreate scales every old ReplicaSet to zero first. */
 export function sizesToRetire(oldSets: readonly Cached<ReplicaSet>[]): Sizes {
   return new Map(oldSets.filter(isScaledUp).map((set) => [nameOf(set), 0]));
 }
 
 /**
- * Whether an old pod may still be running: Recreate promises that old and new never run side by side, so pods that are
- * going, or of which nobody knows, count until they are gone.
+ * Whether an old pod may still be running. Recreate promises that old and new pods never run side by side, so a
+ * terminating pod, and a pod of unknown phase, counts until it is gone.
  */
 export function isOldPodRunning(
   oldSets: readonly Cached<ReplicaSet>[],
-  hasUnfinishedPods: (set: Cached<ReplicaSet>) => boolean,
+  setsWithUnfinishedPods: ReadonlySet<string>,
 ): boolean {
-  return sum(oldSets, (set) => set.status?.replicas ?? 0) > 0 || oldSets.some(hasUnfinishedPods);
+  if (sum(oldSets, (set) => set.status?.replicas ?? 0) > 0) return true;
+  return oldSets.some(({ metadata }) => setsWithUnfinishedPods.has(metadata.uid));
 }

@@ -57,7 +57,7 @@ function plan(
   return planSync({
     deployment: frozen(owner),
     replicaSets: frozen(sets),
-    hasUnfinishedPods: () => false,
+    setsWithUnfinishedPods: new Set(),
     countTerminating: true,
     nowMs: createdMs + 60_000,
     ...overrides,
@@ -267,7 +267,9 @@ describe('planSync', () => {
   test('waits for the last old pod, when the strategy is Recreate', () => {
     const owner = web({ strategy: { type: 'Recreate' } });
     const retired = ownedSet(owner, 'old', { old: true, replicas: 0 });
-    expect(words(plan(owner, [retired], { hasUnfinishedPods: () => true }).actions)[0]).toMatch(/^status/);
+    expect(
+      words(plan(owner, [retired], { setsWithUnfinishedPods: new Set([retired.metadata.uid]) }).actions)[0],
+    ).toMatch(/^status/);
     expect(words(plan(owner, [retired]).actions)[0]).toBe('create 4');
   });
 

@@ -90,10 +90,10 @@ function planRolling(snapshot: Snapshot, { current, old }: Sets): Plan {
 }
 
 function planRecreate(snapshot: Snapshot, { current, old }: Sets): Plan {
-  const { deployment, hasUnfinishedPods } = snapshot;
+  const { deployment, setsWithUnfinishedPods } = snapshot;
   const retire = sizesToRetire(old);
   if (retire.size > 0) return finish(snapshot, { current, old, status: 'rollout', scale: scaleTo(retire) });
-  if (isOldPodRunning(old, hasUnfinishedPods)) return finish(snapshot, { current, old, status: 'rollout' });
+  if (isOldPodRunning(old, setsWithUnfinishedPods)) return finish(snapshot, { current, old, status: 'rollout' });
   const desired = desiredOf(deployment);
   const created = current === undefined ? newReplicaSet(snapshot, old, desired) : undefined;
   const grow: Sizes =

@@ -40,7 +40,7 @@ class World {
       service: web,
       family: 'IPv4',
       pods: [...this.pods.values()],
-      nodeOf: () => onlyNode,
+      nodes: new Map([[onlyNode.metadata.name, onlyNode]]),
       existing: this.slices,
       maxPerSlice: this.maxPerSlice,
       triggerTime: undefined,

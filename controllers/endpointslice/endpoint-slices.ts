@@ -7,7 +7,9 @@ import {
   Services,
   isBeingDeleted,
   type Cached,
+  type Node,
   type ObjectKey,
+  type Pod,
   type Service,
 } from '../../pkg/api/index.ts';
 import { isConflict, isNamespaceTerminating } from '../../pkg/client/index.ts';
@@ -110,6 +112,15 @@ export function createEndpointSliceController(context: ControllerContext, option
     recorder.event(Services, service, { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message });
   }
 
+  function nodesOf(selected: readonly Cached<Pod>[]): ReadonlyMap<string, Cached<Node>> {
+    const found = new Map<string, Cached<Node>>();
+    for (const { nodeName = '' } of selected.map(({ spec }) => spec)) {
+      const node = found.has(nodeName) ? undefined : nodes.store.get(objectKey(undefined, nodeName));
+      if (node !== undefined) found.set(nodeName, node);
+    }
+    return found;
+  }
+
   async function sync(service: Cached<Service>, signal: AbortSignal): Promise<void> {
     const key = keyOf(service);
     const selected = members.podsOf(service);
@@ -117,12 +128,13 @@ export function createEndpointSliceController(context: ControllerContext, option
     const triggerTime = triggerTimes.next(service, selected);
     const trafficDistribution = trafficDistributionOf(service, { preferSameEnabled });
     const families = familiesOf(service);
+    const nodesOfPods = nodesOf(selected);
     const plans = families.map((family) => {
       const plan = planFamily({
         service,
         family,
         pods: selected,
-        nodeOf: (nodeName) => nodes.store.get(objectKey(undefined, nodeName)),
+        nodes: nodesOfPods,
         existing: existing.filter(({ addressType }) => addressType === family),
         maxPerSlice,
         triggerTime,

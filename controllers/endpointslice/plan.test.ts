@@ -31,7 +31,7 @@ function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     service: frozen(service({ name: 'web' })),
     family: 'IPv4',
     pods: [],
-    nodeOf: (name) => (name === 'node' ? zoned : undefined),
+    nodes: new Map([['node', zoned]]),
     existing: [],
     maxPerSlice: 100,
     triggerTime: '2026-01-01T00:00:05Z',

@@ -41,7 +41,8 @@ export interface Snapshot {
   readonly service: Cached<Service>;
   readonly family: IpFamily;
   readonly pods: readonly Cached<Pod>[];
-  readonly nodeOf: (name: string) => Cached<Node> | undefined;
+  /** The nodes of the pods, by name, as far as the cache has them. */
+  readonly nodes: ReadonlyMap<string, Cached<Node>>;
   /** The slices of this family that are ours to manage, but for those that are going. */
   readonly existing: readonly Cached<EndpointSlice>[];
   readonly maxPerSlice: number;
@@ -94,7 +95,7 @@ interface DesiredGroup extends PortMap {
   readonly endpoints: Endpoint[];
 }
 
-function desiredGroups({ service, family, pods, nodeOf }: Snapshot): {
+function desiredGroups({ service, family, pods, nodes }: Snapshot): {
   readonly groups: ReadonlyMap<string, DesiredGroup>;
   readonly skipped: readonly string[];
 } {
@@ -108,7 +109,7 @@ function desiredGroups({ service, family, pods, nodeOf }: Snapshot): {
     let group = groups.get(key);
     if (group === undefined) groups.set(key, (group = { key, ports, endpoints: [] }));
     const { nodeName = '' } = pod.spec;
-    const node = nodeOf(nodeName);
+    const node = nodes.get(nodeName);
     if (node === undefined && service.spec.publishNotReadyAddresses !== true) {
       // The node may be too new for our cache, or gone for good and the pod about to follow: its place is not filled,
       // and the Service is looked at again.

@@ -71,10 +71,9 @@ export function createPodGcController(context: ControllerContext, terminatedThre
   }
 
   async function collectStuckAndOld(signal: AbortSignal): Promise<void> {
-    const nodeOf = (nodeName: string) => nodes.store.get(keyOfNode(nodeName));
     const stuck = new Map<Cached<Pod>, Reason>();
     for (const pod of pods.store.byIndex(podsByStage, terminating)) {
-      const reason = whyStuck(pod, nodeOf);
+      const reason = whyStuck(pod, nodes.store.get(keyOfNode(pod.spec.nodeName ?? '')));
       if (reason !== undefined) stuck.set(pod, reason);
     }
     const old = selectTerminated(pods.store.byIndex(podsByStage, finished), terminatedThreshold);
@@ -83,11 +82,11 @@ export function createPodGcController(context: ControllerContext, terminatedThre
   }
 
   async function collect(
-    doomed: readonly Cached<Pod>[],
+    selected: readonly Cached<Pod>[],
     reasonOf: (pod: Cached<Pod>) => Reason,
     signal: AbortSignal,
   ): Promise<void> {
-    const unfinished = doomed.filter((pod) => !isForceDeleted(pod));
+    const unfinished = selected.filter((pod) => !isForceDeleted(pod));
     if (unfinished.length === 0) return;
     logger.info({ pods: unfinished.length }, 'force-deleting pods');
     await runBounded(deletesAtOnce, unfinished, async (pod) => {

@@ -64,7 +64,7 @@ describe('whyStuck', () => {
   for (const { name, nodeName, node: given, reason } of rows) {
     test(name, () => {
       const stuck = pod({ metadata: { deletionTimestamp }, ...(nodeName === undefined ? {} : { spec: { nodeName } }) });
-      expect(whyStuck(frozen(stuck), () => given)).toBe(reason);
+      expect(whyStuck(frozen(stuck), given)).toBe(reason);
     });
   }
 });

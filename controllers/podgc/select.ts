@@ -36,11 +36,9 @@ function wasEvicted({ status }: Cached<Pod>): boolean {
   return status?.phase === 'Failed' && status.reason === 'Evicted';
 }
 
-/** Why a terminating pod will not end by itself; undefined if its node can still see to it. */
-export function whyStuck(pod: Cached<Pod>, nodeOf: (name: string) => Cached<Node> | undefined): Reason | undefined {
-  const { nodeName = '' } = pod.spec;
-  if (nodeName === '') return 'unscheduled';
-  const node = nodeOf(nodeName);
+/** Why a terminating pod will not go away by itself; undefined while its node can still stop it. */
+export function whyStuck(pod: Cached<Pod>, node: Cached<Node> | undefined): Reason | undefined {
+  if ((pod.spec.nodeName ?? '') === '') return 'unscheduled';
   if (node === undefined || isConditionTrue(node.status?.conditions, 'Ready')) return undefined;
   return (node.spec.taints ?? []).some(({ key }) => key === outOfServiceTaint) ? 'out-of-service' : undefined;
 }

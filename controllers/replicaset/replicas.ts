@@ -82,13 +82,9 @@ export function createReplicaController<T extends Replicated>(
     signal: AbortSignal,
   ): Promise<ScalingFailure | undefined> {
     const nowMs = context.clock.now();
-    const plan = planScaling({
-      desired: owner.spec.replicas ?? 1,
-      activePods,
-      relatedPods: () => relatedPods(owner),
-      nowMs,
-      honourDeletionCost,
-    });
+    const desired = owner.spec.replicas ?? 1;
+    const related = activePods.length > desired ? relatedPods(owner) : []; // they only rank pods for deletion
+    const plan = planScaling({ desired, activePods, relatedPods: related, nowMs, honourDeletionCost });
     if (plan.kind === 'delete' && plan.pods.length < activePods.length) metrics.chose(plan.pods, activePods, nowMs);
     if (plan.kind === 'create' && inTerminatingNamespace.has(owner.metadata.uid)) return Promise.resolve(undefined);
     return applyScaling(plan, owner, { control, pending, inTerminatingNamespace }, signal);

@@ -13,7 +13,7 @@ export interface ScalingInput {
   readonly desired: number;
   readonly activePods: readonly Cached<Pod>[];
   /** Pods of every owner with the same parent, this one's included: where they crowd a node, pods there go first. */
-  readonly relatedPods: () => readonly Cached<Pod>[];
+  readonly relatedPods: readonly Cached<Pod>[];
   readonly nowMs: number;
   readonly honourDeletionCost: boolean;
 }
@@ -31,7 +31,7 @@ export function planScaling({
   if (missing === 0) return { kind: 'none' };
   const surplus = Math.min(-missing, burstReplicas);
   if (surplus === activePods.length) return { kind: 'delete', pods: activePods };
-  const ranking: DeletionRanking = { crowding: crowdingBy(relatedPods()), nowMs, honourDeletionCost };
+  const ranking: DeletionRanking = { crowding: crowdingBy(relatedPods), nowMs, honourDeletionCost };
   return { kind: 'delete', pods: rankForDeletion(activePods, ranking).slice(0, surplus) };
 }
 
