@@ -58,8 +58,9 @@ function shareNamed(own: Fields, model: Fields): boolean {
     const value = own[name];
     const modelValue = model[name];
     if (value === modelValue) continue;
-    if (isObject(value) && isObject(modelValue) && shareFields(value, modelValue)) own[name] = modelValue;
-    else isEqual = false;
+    if (isObject(value) && Object.hasOwn(model, name) && isObject(modelValue) && shareFields(value, modelValue)) {
+      own[name] = modelValue;
+    } else isEqual = false;
   }
   if (isEqual) {
     for (const _ in model) surplus -= 1;

@@ -1,3 +1,4 @@
+import { ownValue } from '../../pkg/api/index.ts';
 import { parseDuration } from '../../pkg/time/index.ts';
 import { nextInCalendar, type Calendar, type FieldValues } from './calendar.ts';
 import { parseField, ScheduleError, type FieldRange } from './schedule-field.ts';
@@ -49,7 +50,7 @@ export function parseSchedule(text: string, zone: TimeZone, zones: TimeZones): S
 
 function parseUnprefixed(text: string, zone: TimeZone): Schedule {
   if (text.startsWith(everyPrefix)) return parseEvery(text);
-  const fields = text.startsWith('@') ? named[text] : text;
+  const fields = text.startsWith('@') ? ownValue(named, text) : text;
   if (fields === undefined) throw new ScheduleError(`unrecognized descriptor: ${text}`);
   const calendar = parseCalendar(fields.split(/\s+/).filter((field) => field !== ''));
   return { next: (afterMs) => nextInCalendar(calendar, zone, afterMs) };

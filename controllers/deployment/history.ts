@@ -1,4 +1,4 @@
-import { isBeingDeleted, type Cached, type Deployment, type ReplicaSet } from '../../pkg/api/index.ts';
+import { isBeingDeleted, ownValue, type Cached, type Deployment, type ReplicaSet } from '../../pkg/api/index.ts';
 import { compareByAge, replicasOf, type AnySet } from './replica-sets.ts';
 import { desiredOf, fenceposts } from './rolling.ts';
 
@@ -46,7 +46,7 @@ export function lastRevision(sets: readonly AnySet[]): number {
 
 /** A number that an annotation holds; undefined if there is none or it is no size. */
 export function readCount(set: AnySet, annotation: string): number | undefined {
-  const text = set.metadata.annotations?.[annotation];
+  const text = ownValue(set.metadata.annotations, annotation);
   if (text === undefined || !/^\d+$/.test(text)) return undefined;
   const count = Number(text);
   return count <= unlimited ? count : undefined;

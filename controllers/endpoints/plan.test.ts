@@ -17,6 +17,9 @@ const running = (name: string, ip: string, described: Described<Pod> = {}, ready
       spec: { nodeName: 'node', ...described.spec },
     }),
   );
+const withPort = (name: string, containerPort: number, protocol = 'TCP'): Described<Pod> => ({
+  spec: { containers: [{ name: 'app', ports: [{ name, containerPort, protocol }] }] },
+});
 const going = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
 
 /** `8080 | a b ! c` */
@@ -24,7 +27,7 @@ function describeSubsets(subsets: readonly Cached<EndpointSubset>[]): string[] {
   return subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
     const names = (list: typeof addresses): string[] => list.map(({ targetRef }) => targetRef?.name ?? '');
     const notReady = notReadyAddresses.length > 0 ? ['!', ...names(notReadyAddresses)] : [];
-    return `${ports.map(({ port }) => port).join()} | ${[...names(addresses), ...notReady].join(' ')}`;
+    return `${ports.map(({ name, port }) => (name === undefined ? port : `${name}:${port}`)).join()} | ${[...names(addresses), ...notReady].join(' ')}`;
   });
 }
 
@@ -33,14 +36,47 @@ describe('computeSubsets', () => {
     {
       name: 'tells ready from not ready',
       pods: [running('a', '10.0.0.1'), running('b', '10.0.0.2', {}, false)],
-      subsets: ['8080 | a ! b'],
+      subsets: ['http:8080 | a ! b'],
     },
     { name: 'leaves pods out that go', pods: [running('a', '10.0.0.1', going)], subsets: [] },
     {
       name: 'has all of them where the Service says so',
       service: { spec: { publishNotReadyAddresses: true } },
       pods: [running('a', '10.0.0.1', going), running('b', '10.0.0.2', {}, false)],
-      subsets: ['8080 | a b'],
+      subsets: ['http:8080 | a b'],
+    },
+    {
+      name: 'keeps named ports of the same number apart',
+      service: {
+        spec: {
+          ports: [
+            { name: 'http', port: 80, targetPort: 'http' },
+            { name: 'metrics', port: 81, targetPort: 'metrics' },
+          ],
+        },
+      },
+      pods: [
+        running('a', '10.0.0.1', withPort('http', 8080)),
+        running('b', '10.0.0.2', withPort('metrics', 8080)),
+        running('c', '10.0.0.3', withPort('http', 8080)),
+      ],
+      subsets: ['http:8080 | a c', 'metrics:8080 | b'],
+    },
+    {
+      name: 'keeps TCP and UDP of the same number apart',
+      service: {
+        spec: {
+          ports: [
+            { name: 'dns', port: 53, targetPort: 'dns', protocol: 'UDP' },
+            { name: 'dns-tcp', port: 53, targetPort: 'dns', protocol: 'TCP' },
+          ],
+        },
+      },
+      pods: [
+        running('a', '10.0.0.1', withPort('dns', 53, 'UDP')),
+        running('b', '10.0.0.2', withPort('dns', 53, 'TCP')),
+      ],
+      subsets: ['dns-tcp:53 | b', 'dns:53 | a'],
     },
     {
       name: 'leaves pods out that have finished',
@@ -57,7 +93,7 @@ describe('computeSubsets', () => {
       name: 'takes the family of the cluster IP where none is said',
       service: { spec: { ipFamilies: undefined, clusterIP: 'fd00::1' } },
       pods: [running('a', 'fd00::2')],
-      subsets: ['8080 | a'],
+      subsets: ['http:8080 | a'],
     },
     {
       name: 'has no pods for a Service without ports',

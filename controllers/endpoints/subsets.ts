@@ -1,6 +1,14 @@
 import type { Cached, EndpointAddress, EndpointSubset, Pod, Service } from '../../pkg/api/index.ts';
 import { isPodReady } from '../../pkg/controller/index.ts';
-import { findPort, hostnameOf, isEndpoint, parseIp, repackSubsets, type IpFamily } from '../../pkg/endpoints/index.ts';
+import {
+  findPort,
+  hostnameOf,
+  isEndpoint,
+  parseIp,
+  portMapKey,
+  repackSubsets,
+  type IpFamily,
+} from '../../pkg/endpoints/index.ts';
 
 type SubsetPort = NonNullable<EndpointSubset['ports']>[number];
 
@@ -18,7 +26,7 @@ export function computeSubsets(service: Cached<Service>, pods: readonly Cached<P
     if (address === undefined) continue;
     const offered = portsOf(pod, service);
     if (offered.length === 0 && !isWithoutPorts) continue;
-    const key = offered.map(({ port }) => port).join();
+    const key = portMapKey(offered); // not the numbers alone: two named ports, or TCP and UDP, may have the same
     let subset = byPorts.get(key);
     if (subset === undefined) byPorts.set(key, (subset = { ports: offered, addresses: [], notReady: [] }));
     (publishNotReadyAddresses || isPodReady(pod) ? subset.addresses : subset.notReady).push(address);

@@ -1,4 +1,4 @@
-import { isConditionTrue, type Cached, type Node } from '../../pkg/api/index.ts';
+import { isConditionTrue, ownValue, type Cached, type Node } from '../../pkg/api/index.ts';
 import type { ZoneShares } from './topology-hints.ts';
 
 const zoneLabel = 'topology.kubernetes.io/zone';
@@ -52,7 +52,7 @@ export class ZoneCapacity {
 function contributionOf(node: Cached<Node> | undefined): Contribution | undefined {
   if (node === undefined) return undefined;
   const { labels = {} } = node.metadata;
-  if (excludingLabels.some((label) => labels[label] !== undefined)) return undefined;
+  if (excludingLabels.some((label) => ownValue(labels, label) !== undefined)) return undefined;
   if (!isConditionTrue(node.status?.conditions, 'Ready')) return undefined;
   return { zone: labels[zoneLabel] ?? '', milliCpu: parseMilliCpu(node.status?.allocatable?.['cpu'] ?? '') };
 }

@@ -108,7 +108,7 @@ async function deleteIf(
     await client.delete(kind, placeOf(kind, identity), { propagationPolicy: policy, preconditions }, signal);
     return true;
   } catch (error) {
-    if (isAbsent(error, identity.name)) return false;
+    if (await isAbsent({ client, kind, identity }, error, signal)) return false;
     throw error;
   }
 }
@@ -156,7 +156,7 @@ async function patch(
   try {
     return (await client.patch(metadataOf(kind), placeOf(kind, identity), body, signal)).metadata;
   } catch (error) {
-    if (isAbsent(error, identity.name)) return undefined;
+    if (await isAbsent({ client, kind, identity }, error, signal)) return undefined;
     throw error;
   }
 }

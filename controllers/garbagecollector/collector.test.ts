@@ -148,13 +148,27 @@ describe('attemptDelete', () => {
 
   test('takes nothing for absent because its path is not served', async () => {
     add(Secrets, 'child', { ownerReferences: [owner('owner', widgets)] });
-    client.before('get', ({ resource }) => {
-      if (resource === 'widgets.example.com') throw apiError(404, 'NotFound', '404 page not found');
-    });
+    for (const verb of ['get', 'list'] as const) {
+      client.before(verb, ({ resource }) => {
+        if (resource === 'widgets.example.com') throw apiError(404, 'NotFound', '404 page not found');
+      });
+    }
     await expect(collector.attemptDelete('uid-child', never)).rejects.toMatchObject({ reason: 'NotFound' });
     await expect(collector.attemptDelete('uid-owner', never)).rejects.toMatchObject({ reason: 'NotFound' });
     expect(client.writes).toEqual([]);
     expect(graph.get('uid-owner')).toBeDefined();
+  });
+
+  test('takes a dependent for gone whose server does not say which object it has not found', async () => {
+    const parent = add(widgets, 'parent', { deletionTimestamp, finalizers: ['orphan'] });
+    add(Secrets, 'child', { ownerReferences: [owner('parent', widgets)] });
+    for (const verb of ['get', 'patch'] as const) {
+      client.before(verb, ({ resource }) => {
+        if (resource === 'secrets') throw apiError(404, 'NotFound', 'not found');
+      });
+    }
+    await collector.attemptOrphan(parent.metadata.uid, never);
+    expect(client.stored(widgets)).toEqual([]);
   });
 
   test('takes an owner for absent whose name another object has now', async () => {

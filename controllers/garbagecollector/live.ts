@@ -61,16 +61,43 @@ export async function readLive(
     const { metadata }: MetadataOnly = await client.get(metadataOf(kind), placeOf(kind, identity), signal);
     return metadata.uid === identity.uid ? metadata : undefined; // another one took its name since
   } catch (error) {
-    if (isAbsent(error, identity.name)) return undefined;
+    if (await isAbsent({ client, kind, identity }, error, signal)) return undefined;
     throw error;
   }
 }
 
 /**
- * The server knows the resource, and has no object of this name. A 404 that names no object only says that nothing
- * answers at this path: while a definition is installed anew or an extension server is away, its objects still exist,
- * and taking them for gone would cost all that they own.
+ * Whether an answer means that the server knows the resource and has no object of this name. A 404 that names no object
+ * may only say that nothing answers at this path: while a definition is installed anew or an extension server is away,
+ * its objects still exist, and taking them for gone would cost all that they own. But some extension servers never name
+ * the object. So the collection is asked: where it can be listed, and the object is still not found, there is none.
  */
-export function isAbsent(error: unknown, name: string): boolean {
-  return isNotFound(error) && error instanceof ApiError && error.details?.name === name;
+export async function isAbsent(
+  { client, kind, identity }: Place,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!isNotFound(error) || !(error instanceof ApiError)) return false;
+  if (error.details?.name === identity.name) return true;
+  const namespace = kind.namespaced ? identity.namespace : undefined;
+  try {
+    await client.list(metadataOf(kind), { namespace, limit: 1 }, signal);
+  } catch (listError) {
+    if (isNotFound(listError)) return false;
+    throw listError;
+  }
+  try {
+    const { metadata } = await client.get(metadataOf(kind), placeOf(kind, identity), signal);
+    return metadata.uid !== identity.uid;
+  } catch (getError) {
+    if (isNotFound(getError)) return true;
+    throw getError;
+  }
+}
+
+/** An object, and how to ask for it. */
+export interface Place {
+  readonly client: Client;
+  readonly kind: Kind;
+  readonly identity: Pick<Identity, 'namespace' | 'name' | 'uid'>;
 }

@@ -1,4 +1,4 @@
-import type { Cached, Labels, Node } from '../../pkg/api/index.ts';
+import { ownValue, type Cached, type Labels, type Node } from '../../pkg/api/index.ts';
 
 /** Labels that lived on under their first names: pods still select by them. */
 const formerNames: Readonly<Record<string, string>> = {
@@ -10,8 +10,8 @@ const formerNames: Readonly<Record<string, string>> = {
 export function planLabels({ metadata: { labels } }: Cached<Node>): Labels | undefined {
   const changes: Record<string, string> = {};
   for (const [present, former] of Object.entries(formerNames)) {
-    const value = labels?.[present];
-    if (value !== undefined && labels?.[former] !== value) changes[former] = value;
+    const value = ownValue(labels, present);
+    if (value !== undefined && ownValue(labels, former) !== value) changes[former] = value;
   }
   return Object.keys(changes).length === 0 ? undefined : changes;
 }

@@ -1,4 +1,4 @@
-import { findCondition, formatTime, type Cached, type Node, type Taint } from '../../pkg/api/index.ts';
+import { findCondition, formatTime, ownValue, type Cached, type Node, type Taint } from '../../pkg/api/index.ts';
 
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
@@ -23,7 +23,7 @@ type Taints = readonly Cached<Taint>[];
 export function planConditionTaints(node: Cached<Node>, wallMs: number): Taints | undefined {
   const wanted = new Set<string>();
   for (const { type, status } of node.status?.conditions ?? []) {
-    const key = taintOfCondition[type]?.[status];
+    const key = ownValue(ownValue(taintOfCondition, type), status);
     if (key !== undefined) wanted.add(key);
   }
   if (node.spec.unschedulable === true) wanted.add(unschedulable);

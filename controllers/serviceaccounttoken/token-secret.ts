@@ -1,4 +1,4 @@
-import type { Cached, Secret, ServiceAccount, Unsaved } from '../../pkg/api/index.ts';
+import { ownValue, setOwn, type Cached, type Secret, type ServiceAccount, type Unsaved } from '../../pkg/api/index.ts';
 import { accountNameAnnotation, accountUidAnnotation } from '../../pkg/controller/index.ts';
 import type { Claims } from './token-signer.ts';
 
@@ -15,10 +15,10 @@ export function planTokenSecret(
   { sign, rootCa }: TokenParts,
 ): Unsaved<Secret> | undefined {
   const data: Record<string, string> = { ...secret.data };
-  const isMissing = (field: string): boolean => (data[field] ?? '') === '';
+  const isMissing = (field: string): boolean => (ownValue(data, field) ?? '') === '';
   let changed = false;
   const put = (field: string, value: string): void => {
-    data[field] = Buffer.from(value).toString('base64');
+    setOwn(data, field, Buffer.from(value).toString('base64'));
     changed = true;
   };
   if (rootCa !== '' && data['ca.crt'] !== Buffer.from(rootCa).toString('base64')) put('ca.crt', rootCa);

@@ -1,3 +1,5 @@
+import { setOwn } from './own.ts';
+
 /**
  * An object that lives in a cache and is shared by every reader: read-only all the way down, by type.
  * To change one, take a `copyOf` it first.
@@ -19,6 +21,6 @@ function copyValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyValue);
   const copy: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) copy[name] = copyValue(field);
+  for (const [name, field] of Object.entries(value)) setOwn(copy, name, copyValue(field));
   return copy;
 }

@@ -1,3 +1,5 @@
+import { ownValue } from './own.ts';
+
 /**
  * Whether two JSON values mean the same to the API server. A field that is `undefined` counts as absent. With
  * `emptyIsAbsent`, so do `null`, empty arrays and empty objects, which Go leaves out when it writes JSON.
@@ -17,10 +19,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function isEqualObject(a: Fields, b: Fields, options: { readonly emptyIsAbsent?: boolean } | undefined): boolean {
   for (const name in a) {
-    if (!isEqualJson(a[name], b[name], options)) return false;
+    if (!isEqualJson(a[name], ownValue(b, name), options)) return false;
   }
   for (const name in b) {
-    if (!(name in a) && !isEqualJson(undefined, b[name], options)) return false;
+    if (!Object.hasOwn(a, name) && !isEqualJson(undefined, b[name], options)) return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@ export * from './kind-registry.ts';
 export * from './kinds.ts';
 export * from './object-key.ts';
 export type * from './objects.ts';
+export * from './own.ts';
 export * from './owner.ts';
 export * from './resource-version.ts';
 export * from './selector.ts';

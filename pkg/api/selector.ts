@@ -1,5 +1,6 @@
 import type { Cached } from './cached.ts';
 import type { LabelSelector } from './objects.ts';
+import { ownValue } from './own.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -16,7 +17,7 @@ const noLabels: Labels = {};
 /** Selects what carries all of these labels; an empty set selects everything. */
 export function selectorFromSet(set: Labels): Selector {
   const wanted = Object.entries(set);
-  return (labels = noLabels) => wanted.every(([name, value]) => labels[name] === value);
+  return (labels = noLabels) => wanted.every(([name, value]) => ownValue(labels, name) === value);
 }
 
 /**
@@ -48,13 +49,13 @@ function compileRequirement({ key, operator, values = [] }: Requirement): (label
       if (values.length === 0)
         throw new InvalidSelectorError(`selector on ${key}: ${operator} needs at least one value`);
       const listed = new Set(values);
-      if (operator === 'In') return (labels) => labels[key] !== undefined && listed.has(labels[key]);
-      return (labels) => labels[key] === undefined || !listed.has(labels[key]);
+      const isListed = (labels: Labels): boolean => Object.hasOwn(labels, key) && listed.has(labels[key] ?? '');
+      return operator === 'In' ? isListed : (labels) => !isListed(labels);
     }
     case 'Exists':
     case 'DoesNotExist':
       if (values.length > 0) throw new InvalidSelectorError(`selector on ${key}: ${operator} takes no values`);
-      return operator === 'Exists' ? (labels) => labels[key] !== undefined : (labels) => labels[key] === undefined;
+      return (labels) => Object.hasOwn(labels, key) === (operator === 'Exists');
     default:
       throw new InvalidSelectorError(`selector on ${key}: ${JSON.stringify(operator)} is not an operator`);
   }

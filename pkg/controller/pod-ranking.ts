@@ -1,4 +1,4 @@
-import { parseTime, type Cached, type Pod } from '../api/index.ts';
+import { parseTime, ownValue, type Cached, type Pod } from '../api/index.ts';
 import { isPodReady, readySinceMs } from './pods.ts';
 
 export interface DeletionRanking {
@@ -42,7 +42,7 @@ function traitsOf(pod: Cached<Pod>, { crowding, nowMs, honourDeletionCost }: Del
     uid: pod.metadata.uid,
     beforeAge: [
       pod.spec.nodeName === undefined || pod.spec.nodeName === '' ? 0 : 1,
-      phaseOrder[pod.status?.phase ?? ''] ?? 0,
+      ownValue(phaseOrder, pod.status?.phase ?? '') ?? 0,
       ready ? 1 : 0,
       honourDeletionCost ? deletionCostOf(pod) : 0,
       -crowding(pod),

@@ -3,6 +3,7 @@ import {
   InvalidSelectorError,
   isConditionTrue,
   isBeingDeleted,
+  ownValue,
   type Cached,
   type LabelSelector,
   type Node,
@@ -67,7 +68,7 @@ function compilePlacement(pod: Cached<Pod>): (node: Cached<Node>) => boolean {
   const tolerations = pod.spec.tolerations ?? [];
   return (node) =>
     isSchedulable(node) &&
-    labelsOfNode.every(([name, value]) => node.metadata.labels?.[name] === value) &&
+    labelsOfNode.every(([name, value]) => ownValue(node.metadata.labels, name) === value) &&
     (acceptedTerms === undefined || acceptedTerms.some((accepts) => accepts(node))) &&
     (node.spec.taints ?? []).every((taint) => !repels(taint) || tolerations.some((one) => tolerates(one, taint)));
 }

@@ -1,4 +1,4 @@
-import type { Cached, Pod } from '../api/index.ts';
+import { ownValue, type Cached, type Pod } from '../api/index.ts';
 import { parseDuration } from '../time/index.ts';
 
 /**
@@ -42,7 +42,7 @@ export interface PodSettings extends PodDefaults {
 /** A value that cannot be read counts as absent. */
 export function selectPodSettings(pod: Cached<Pod>, defaults: PodDefaults): PodSettings {
   const { annotations, labels } = pod.metadata;
-  const read = (name: string): string | undefined => annotations?.[name] ?? labels?.[name];
+  const read = (name: string): string | undefined => ownValue(annotations, name) ?? ownValue(labels, name);
   const codes = (read(podSettingNames.exitCode) ?? '').split(',').map(parseExitCode);
   const exitCodes = codes.filter((code) => code !== undefined);
   return {

@@ -1,3 +1,4 @@
+import { ownValue, setOwn } from '../../api/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import type { ItemKey, Shape } from './shape.ts';
 
@@ -52,8 +53,8 @@ export function stepOf(item: unknown, keys: readonly ItemKey[]): Step {
   const fields = isFields(item) ? item : {};
   const values: Fields = {};
   for (const { name, fallback } of keys.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const value = fields[name] ?? fallback;
-    if (value !== undefined) values[name] = value;
+    const value = ownValue(fields, name) ?? fallback;
+    if (value !== undefined) setOwn(values, name, value);
   }
   return `k:${JSON.stringify(values)}`;
 }
@@ -86,7 +87,7 @@ export function toFieldsV1(set: FieldSet): Fields {
   for (const path of set.values()) {
     let node = root;
     for (const step of path) {
-      const next = node[step];
+      const next = ownValue(node, step);
       const inner: Fields = isFields(next) ? next : {};
       node[step] = inner;
       node = inner;

@@ -1,3 +1,4 @@
+import { ownValue, setOwn } from '../../api/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import { stepOf, type Path } from './field-set.ts';
 import type { Shape } from './shape.ts';
@@ -7,7 +8,7 @@ export function mergeApplied(live: unknown, applied: unknown, shape: Shape): unk
   if (shape.kind === 'fields' && isFields(live) && isFields(applied)) {
     const result: Fields = { ...live };
     for (const [name, value] of Object.entries(applied)) {
-      if (value !== null) result[name] = mergeApplied(live[name], value, shape.child(name));
+      if (value !== null) setOwn(result, name, mergeApplied(ownValue(live, name), value, shape.child(name)));
     }
     return result;
   }
@@ -31,7 +32,7 @@ export function valueAt(value: unknown, path: Path, shape: Shape): unknown {
   if (step === undefined) return value;
   if (step.startsWith('f:')) {
     const name = step.slice(2);
-    return isFields(value) ? valueAt(value[name], rest, childOf(shape, name)) : undefined;
+    return isFields(value) ? valueAt(ownValue(value, name), rest, childOf(shape, name)) : undefined;
   }
   if (!Array.isArray(value)) return undefined;
   if (step.startsWith('v:')) return value.find((item) => `v:${JSON.stringify(item)}` === step);
@@ -46,7 +47,7 @@ export function without(value: unknown, path: Path, shape: Shape): unknown {
   if (step === undefined) return undefined;
   if (step.startsWith('f:') && isFields(value)) {
     const name = step.slice(2);
-    if (value[name] === undefined) return value;
+    if (!Object.hasOwn(value, name)) return value;
     const inner = without(value[name], rest, childOf(shape, name));
     const { [name]: _removed, ...others } = value;
     return inner === undefined ? others : { ...others, [name]: inner };

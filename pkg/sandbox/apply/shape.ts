@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Field, type Fields, type ValueType } from '../schema/index.ts';
 
@@ -68,7 +69,7 @@ function shapeOfList(item: ValueType, field: Field | undefined): Shape {
 /** Of a custom resource, as far as its schema tells. */
 function shapeOfProperty(schema: Fields, name: string): Shape {
   const properties = isFields(schema['properties']) ? schema['properties'] : {};
-  const property = properties[name] ?? schema['additionalProperties'];
+  const property = ownValue(properties, name) ?? schema['additionalProperties'];
   return isFields(property) ? shapeOfSchema(property) : whole;
 }
 

@@ -1,3 +1,4 @@
+import { ownValue, setOwn } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 
@@ -33,10 +34,10 @@ function pruneValue(value: unknown, schema: Fields, path: string, unknown: strin
   for (const [name, item] of Object.entries(value)) {
     if (item === undefined) continue;
     const inner = path === '' ? name : `${path}.${name}`;
-    const property = properties[name];
-    if (isFields(property)) result[name] = pruneValue(item, property, inner, unknown);
-    else if (isFields(additional)) result[name] = pruneValue(item, additional, inner, unknown);
-    else if (isOpen || (embedded && reserved.has(name))) result[name] = item;
+    const property = ownValue(properties, name);
+    if (isFields(property)) setOwn(result, name, pruneValue(item, property, inner, unknown));
+    else if (isFields(additional)) setOwn(result, name, pruneValue(item, additional, inner, unknown));
+    else if (isOpen || (embedded && reserved.has(name))) setOwn(result, name, item);
     else unknown.push(inner);
   }
   return result;
@@ -53,18 +54,19 @@ export function fillDefaults(value: unknown, schema: Fields): void {
   const properties = isFields(schema['properties']) ? schema['properties'] : {};
   for (const [name, property] of Object.entries(properties)) {
     if (!isFields(property)) continue;
-    if (value[name] === undefined && property['default'] !== undefined) {
-      value[name] = structuredClone(property['default']);
+    if (ownValue(value, name) === undefined && property['default'] !== undefined) {
+      setOwn(value, name, structuredClone(property['default']));
     }
-    if (value[name] === null && property['nullable'] !== true) {
+    if (ownValue(value, name) === null && property['nullable'] !== true) {
       if (property['default'] === undefined) delete value[name];
-      else value[name] = structuredClone(property['default']);
+      else setOwn(value, name, structuredClone(property['default']));
     }
-    fillDefaults(value[name], property);
+    fillDefaults(ownValue(value, name), property);
   }
   const additional = schema['additionalProperties'];
   if (!isFields(additional)) return;
-  for (const [name, item] of Object.entries(value)) if (properties[name] === undefined) fillDefaults(item, additional);
+  for (const [name, item] of Object.entries(value))
+    if (ownValue(properties, name) === undefined) fillDefaults(item, additional);
 }
 
 /** The basics of a schema: types, required fields, enumerations, bounds, patterns, and combinations of these. */
@@ -187,7 +189,7 @@ function checkObject(value: Fields, schema: Fields, path: string): FieldError[] 
   const place = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const needed = Array.isArray(schema['required']) ? schema['required'] : [];
   for (const name of needed) {
-    if (typeof name === 'string' && value[name] === undefined) {
+    if (typeof name === 'string' && ownValue(value, name) === undefined) {
       errors.push({ type: 'Required', field: place(name), detail: '' });
     }
   }
@@ -195,7 +197,7 @@ function checkObject(value: Fields, schema: Fields, path: string): FieldError[] 
   const additional = schema['additionalProperties'];
   for (const [name, item] of Object.entries(value)) {
     if (path === '' && reserved.has(name)) continue;
-    const property = properties[name] ?? additional;
+    const property = ownValue(properties, name) ?? additional;
     if (isFields(property)) errors.push(...validateValue(item, property, place(name)));
   }
   return errors;

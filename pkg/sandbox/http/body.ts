@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/index.ts';
 import type { IncomingMessage } from 'node:http';
 
 import { parse } from 'yaml';
@@ -78,7 +79,7 @@ function parseProtobuf(body: Buffer, registry: Registry): unknown {
 function typeOf(apiVersion: string, kind: string, registry: Registry): ObjectType | undefined {
   const resource = registry.byKind(apiVersion, kind);
   if (resource?.type.kind === 'built-in') return resource.type.object;
-  const name = passing[kind];
+  const name = ownValue(passing, kind);
   return name === undefined ? undefined : objectType(name);
 }
 

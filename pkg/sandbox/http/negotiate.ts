@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/index.ts';
 import { Failure } from '../failure.ts';
 
 /** How an object is to be shown. */
@@ -24,7 +25,7 @@ export function negotiate(accept: string | undefined): Negotiated {
     const values = new Map(parameters.map((each) => each.split('=', 2) as [string, string | undefined]));
     const wanted = values.get('as');
     if (wanted === undefined) return { representation: 'object', format };
-    const representation = byKind[wanted];
+    const representation = ownValue(byKind, wanted);
     const isKnown = values.get('g') === 'meta.k8s.io' && (values.get('v') === 'v1' || values.get('v') === 'v1beta1');
     if (representation !== undefined && isKnown) return { representation, format };
   }

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/index.ts';
 import { badRequest, methodNotAllowed, unknownPath } from '../failure.ts';
 import { asVersion, keyIn } from '../rest/api.ts';
 import { applyObject } from '../rest/apply.ts';
@@ -93,11 +94,11 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
   const { api } = deps;
   const verbs = resource.subresources.get(subresource);
   if (verbs === undefined) throw unknownPath();
-  const verb = subresourceVerbs[request.method ?? ''];
+  const verb = ownValue(subresourceVerbs, request.method ?? '');
   if (verb === undefined || !verbs.includes(verb)) throw methodNotAllowed();
   const key = keyIn(resource, path.namespace, name);
   if (subresource === 'scale') return scaleAnswer(deps, call, name);
-  const target = updateTargets[subresource];
+  const target = ownValue(updateTargets, subresource);
   if (target !== undefined) {
     if (verb === 'get') return shown(deps, call, api.get(resource, key), 200);
     if (verb === 'patch') return patchAnswer(deps, call, name, target);

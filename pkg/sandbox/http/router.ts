@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/index.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from '../../log/index.ts';
@@ -88,7 +89,7 @@ async function route(
     manager: searchParams.get('fieldManager') ?? (request.headers['user-agent'] ?? 'unknown').split('/')[0] ?? '',
   };
   const answer = await answerCall(deps, call);
-  const deprecation = deprecations[apiVersionOf(resource)]?.[resource.resource];
+  const deprecation = ownValue(ownValue(deprecations, apiVersionOf(resource)), resource.resource);
   if (answer === undefined || deprecation === undefined) return answer;
   return { ...answer, warnings: [...(answer.warnings ?? []), deprecation] };
 }

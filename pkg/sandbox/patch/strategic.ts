@@ -1,3 +1,4 @@
+import { ownValue, setOwn } from '../../api/index.ts';
 import { badRequest } from '../failure.ts';
 import { isFields, type Field, type Fields, type ObjectType, type ValueType } from '../schema/index.ts';
 
@@ -29,13 +30,14 @@ function mergeObject(object: Fields, patch: Fields, type: ValueType): Fields {
     if (name.startsWith('$')) continue;
     const field = fieldOf(type, name);
     if (value === null) delete result[name];
-    else result[name] = mergeValue(result[name], value, field, patch[`${setOrder}${name}`]);
+    else setOwn(result, name, mergeValue(ownValue(result, name), value, field, patch[`${setOrder}${name}`]));
   }
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(setOrder)) continue;
     const list = name.slice(setOrder.length);
-    const items = result[list];
-    if (!(list in patch) && Array.isArray(items)) result[list] = orderItems(items, items, order, fieldOf(type, list));
+    const items = ownValue(result, list);
+    if (!Object.hasOwn(patch, list) && Array.isArray(items))
+      result[list] = orderItems(items, items, order, fieldOf(type, list));
   }
   return result;
 }
@@ -119,7 +121,7 @@ function orderItems(
 }
 
 function deleteFromList(object: Fields, name: string, values: unknown): void {
-  const list = object[name];
+  const list = ownValue(object, name);
   if (!Array.isArray(list) || !Array.isArray(values)) return;
   object[name] = list.filter((item) => !values.includes(item));
 }

@@ -1,4 +1,4 @@
-import { formatTime, type ObjectKey } from '../../api/index.ts';
+import { formatTime, ownValue, type ObjectKey } from '../../api/index.ts';
 import { applyFields, shapeOf, type Conflict, type Writer } from '../apply/index.ts';
 import { badRequest, Failure, invalid } from '../failure.ts';
 import { apiVersionOf, type Resource } from '../registry/index.ts';
@@ -86,7 +86,7 @@ function inOrder(value: unknown): unknown {
 function restrict(read: unknown, given: unknown): unknown {
   if (isFields(given) && isFields(read)) {
     const entries = Object.entries(given).filter(([, value]) => value !== null);
-    return Object.fromEntries(entries.map(([name, value]) => [name, restrict(read[name], value)]));
+    return Object.fromEntries(entries.map(([name, value]) => [name, restrict(ownValue(read, name), value)]));
   }
   if (Array.isArray(given) && Array.isArray(read)) return given.map((item, index) => restrict(read[index], item));
   return read ?? given;

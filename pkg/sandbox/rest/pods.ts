@@ -4,6 +4,7 @@ import {
   isConditionTrue,
   objectKey,
   isBeingDeleted,
+  ownValue,
   type ObjectKey,
   type Pod,
   type PodDisruptionBudget,
@@ -56,7 +57,10 @@ export function bindPod(api: Api, pods: Resource, key: ObjectKey, binding: Field
 function topologyOf(api: Api, nodeName: string): Record<string, string> {
   const labels = api.store.get('nodes', objectKey(undefined, nodeName))?.object.metadata.labels ?? {};
   return Object.fromEntries(
-    topologyLabels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]])),
+    topologyLabels.flatMap((name) => {
+      const value = ownValue(labels, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
   );
 }
 

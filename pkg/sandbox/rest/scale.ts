@@ -1,4 +1,4 @@
-import { formatSelector, type ObjectKey, type Scale } from '../../api/index.ts';
+import { formatSelector, ownValue, setOwn, type ObjectKey, type Scale } from '../../api/index.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
@@ -82,9 +82,9 @@ function setPath(object: Fields, path: string, value: unknown): void {
   const names = path.split('.').filter((name) => name !== '');
   let place = object;
   for (const name of names.slice(0, -1)) {
-    const inner = place[name];
+    const inner = ownValue(place, name);
     const next: Fields = isFields(inner) ? inner : {};
-    place[name] = next;
+    setOwn(place, name, next);
     place = next;
   }
   place[names.at(-1) ?? ''] = value;

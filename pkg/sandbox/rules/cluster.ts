@@ -1,11 +1,12 @@
-import type {
-  ConfigMap,
-  KubeObject,
-  Namespace,
-  Node,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Secret,
+import {
+  setOwn,
+  type ConfigMap,
+  type KubeObject,
+  type Namespace,
+  type Node,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Secret,
 } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { labelProblem } from './names.ts';
@@ -45,7 +46,7 @@ export const secretRules = defineRules<Secret>({
     if (secret.stringData === undefined) return;
     secret.data ??= {};
     for (const [name, text] of Object.entries(secret.stringData)) {
-      secret.data[name] = Buffer.from(text).toString('base64');
+      setOwn(secret.data, name, Buffer.from(text).toString('base64'));
     }
     delete secret.stringData;
   },

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/index.ts';
 import {
   configMapRules,
   namespaceRules,
@@ -78,5 +79,5 @@ const plain: Rules = {};
 
 /** What is particular to the objects stored under this name. */
 export function rulesOf(storage: string, isCustom: boolean): Rules {
-  return isCustom ? withGeneration : (rules[storage] ?? plain);
+  return isCustom ? withGeneration : (ownValue(rules, storage) ?? plain);
 }

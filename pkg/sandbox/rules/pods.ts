@@ -1,4 +1,4 @@
-import { objectKey, type Pod, type ServiceAccount } from '../../api/index.ts';
+import { objectKey, ownValue, type Pod, type ServiceAccount } from '../../api/index.ts';
 import { forbidden } from '../failure.ts';
 import { containersOf, defaultPod, defaultPodSpec } from './pod-defaults.ts';
 import { validatePodSpec, validatePodUpdate } from './pod-validation.ts';
@@ -89,7 +89,7 @@ function admitPriority({ spec, metadata }: Pod, context: WriteContext): void {
     return;
   }
   const found = context.find('priorityclasses.scheduling.k8s.io', objectKey(undefined, name));
-  const value = found?.['value'] ?? systemPriorities[name];
+  const value = found?.['value'] ?? ownValue(systemPriorities, name);
   if (typeof value !== 'number') {
     throw forbidden(subject, metadata.name, `no PriorityClass with name ${name} was found`);
   }
@@ -117,13 +117,15 @@ function qosClassOf({ spec }: Pod): string {
   const containers = containersOf(spec);
   const names = ['cpu', 'memory'];
   const isUnlimited = containers.every(({ resources }) =>
-    names.every((name) => resources?.requests?.[name] === undefined && resources?.limits?.[name] === undefined),
+    names.every(
+      (name) => ownValue(resources?.requests, name) === undefined && ownValue(resources?.limits, name) === undefined,
+    ),
   );
   if (isUnlimited) return 'BestEffort';
   const isGuaranteed = containers.every(({ resources }) =>
     names.every((name) => {
-      const limit = resources?.limits?.[name];
-      return limit !== undefined && (resources?.requests?.[name] ?? limit) === limit;
+      const limit = ownValue(resources?.limits, name);
+      return limit !== undefined && (ownValue(resources?.requests, name) ?? limit) === limit;
     }),
   );
   return isGuaranteed ? 'Guaranteed' : 'Burstable';

@@ -1,3 +1,4 @@
+import { setOwn } from '../../api/index.ts';
 import { canonicalQuantity } from './quantity.ts';
 import type { Field, ObjectType, ScalarName, ValueType } from './schema.ts';
 
@@ -96,8 +97,9 @@ function conformValue(value: unknown, type: ValueType, path: string, findings: F
       const result: Fields = {};
       for (const [name, item] of Object.entries(value)) {
         const inner = `${path}.${name}`;
-        result[name] =
+        const written =
           item === null ? zeroOf(type.value, inner, findings) : conformValue(item, type.value, inner, findings);
+        setOwn(result, name, written);
       }
       return result;
     }

@@ -1,4 +1,4 @@
-import type { Cached, UntypedObject } from '../../api/index.ts';
+import { ownValue, type Cached, type UntypedObject } from '../../api/index.ts';
 import { badRequest } from '../failure.ts';
 import { storageId, type Resource } from '../registry/index.ts';
 
@@ -64,8 +64,8 @@ export function parseFieldSelector(text: string | undefined, resource: Resource)
     if (match === null) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
     if (!allowed.has(field)) throw badRequest(`field label not supported: ${field}`);
     const wanted = raw.replaceAll(/\\(.)/g, '$1');
-    const path = (renamed[field] ?? field).split('.');
-    const read = (object: unknown): string => textOf(valueAt(object, path), zeros[field] ?? '');
+    const path = (ownValue(renamed, field) ?? field).split('.');
+    const read = (object: unknown): string => textOf(valueAt(object, path), ownValue(zeros, field) ?? '');
     return operator === '!=' ? (object) => read(object) !== wanted : (object) => read(object) === wanted;
   });
   return (object) => filters.every((filter) => filter(object));
@@ -75,7 +75,7 @@ function valueAt(object: unknown, path: readonly string[]): unknown {
   let value = object;
   for (const name of path) {
     if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name];
+    value = ownValue(value as Readonly<Record<string, unknown>>, name);
   }
   return value;
 }

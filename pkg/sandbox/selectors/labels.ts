@@ -1,4 +1,4 @@
-import { compileSelector, type Selector } from '../../api/index.ts';
+import { compileSelector, ownValue, type Selector } from '../../api/index.ts';
 import { badRequest } from '../failure.ts';
 import { labelValueProblem, qualifiedNameProblem } from '../rules/index.ts';
 
@@ -56,7 +56,7 @@ function build(key: string, operator: string, values: string[], text: string): S
 
 function compare(name: string, isGreater: boolean, bound: bigint): Selector {
   return (labels) => {
-    const value = labels?.[name];
+    const value = ownValue(labels, name);
     if (value === undefined || !/^-?\d+$/.test(value)) return false;
     return isGreater ? BigInt(value) > bound : BigInt(value) < bound;
   };

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/index.ts';
 import type * as api from '../../api/index.ts';
 import type { Cached, KubeObject } from '../../api/index.ts';
 import { age, type Column } from './column.ts';
@@ -18,7 +19,8 @@ const name: Row<KubeObject> = { name: 'Name', format: 'name', cell: ({ metadata 
 /** Of a class that may be the one for those who name none. */
 const defaultName = (annotation: string): Row<KubeObject> => ({
   ...name,
-  cell: ({ metadata }) => `${metadata.name}${metadata.annotations?.[annotation] === 'true' ? ' (default)' : ''}`,
+  cell: ({ metadata }) =>
+    `${metadata.name}${ownValue(metadata.annotations, annotation) === 'true' ? ' (default)' : ''}`,
 });
 const aged: Row<KubeObject> = { name: 'Age', cell: ({ metadata }, nowMs) => age(metadata.creationTimestamp, nowMs) };
 const orNone = (value: string | undefined): string => (value === undefined || value === '' ? '<none>' : value);
@@ -237,7 +239,7 @@ const orUnknown = (value: string | undefined): string => (value === undefined ||
 
 /** The columns of a built-in kind; undefined for kinds that have none of their own. */
 export function builtInColumns(storage: string): readonly Column[] | undefined {
-  return columns[storage];
+  return ownValue(columns, storage);
 }
 
 function readinessGates({ spec, status }: Cached<api.Pod>): string {
@@ -272,5 +274,5 @@ function accessModes(modes: readonly string[] = []): string {
     ReadWriteMany: 'RWX',
     ReadWriteOncePod: 'RWOP',
   };
-  return modes.map((mode) => short[mode] ?? mode).join(',');
+  return modes.map((mode) => ownValue(short, mode) ?? mode).join(',');
 }

@@ -1,13 +1,14 @@
-import type {
-  Cached,
-  HorizontalPodAutoscaler,
-  Ingress,
-  IngressClass,
-  NetworkPolicy,
-  PersistentVolume,
-  PriorityClass,
-  ResourceQuota,
-  StorageClass,
+import {
+  ownValue,
+  type Cached,
+  type HorizontalPodAutoscaler,
+  type Ingress,
+  type IngressClass,
+  type NetworkPolicy,
+  type PersistentVolume,
+  type PriorityClass,
+  type ResourceQuota,
+  type StorageClass,
 } from '../../api/index.ts';
 import type { Column } from './column.ts';
 import { selectorText } from './workload-columns.ts';
@@ -121,6 +122,6 @@ function usage({ status }: Cached<ResourceQuota>, counts: (name: string) => bool
   return Object.entries(status?.hard ?? {})
     .filter(([name]) => counts(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, hard]) => `${name}: ${status?.used?.[name] ?? '0'}/${hard}`)
+    .map(([name, hard]) => `${name}: ${ownValue(status?.used, name) ?? '0'}/${hard}`)
     .join(', ');
 }
