@@ -1,4 +1,4 @@
-import { controllerOf } from '../pkg/api/index.ts';
+import { controllerOf, ExactInteger } from '../pkg/api/index.ts';
 import type { KubeObject } from '../pkg/api/index.ts';
 
 /** Owners whose children come and go at the same time are rarely more; of older ones the sharing just begins anew. */
@@ -75,5 +75,5 @@ function shareNamed(own: Fields, model: Fields): boolean {
 }
 
 function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !(value instanceof ExactInteger);
 }

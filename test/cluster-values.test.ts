@@ -29,8 +29,8 @@ describe('findUnsafeReads', () => {
   ];
   for (const { text, complaint } of rows) {
     test(`${complaint === undefined ? 'allows' : 'forbids'} ${text}`, () => {
-      const expected = complaint === undefined ? [] : [expect.stringContaining(complaint)];
-      expect(findUnsafeReads(new Map([['controllers/a/a.ts', text]]))).toEqual(expected);
+      const found = findUnsafeReads(new Map([['controllers/a/a.ts', text]]));
+      expect(found.map((line) => line.includes(complaint ?? ''))).toEqual(complaint === undefined ? [] : [true]);
     });
   }
 });

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
 import { deployment, replicaSet } from '../../test/support/builders.ts';
-import { lastRevision, newestSetAnnotations, rolledBackAnnotations, selectForCleanup } from './history.ts';
+import {
+  lastRevision,
+  newestSetAnnotations,
+  nextRevision,
+  rolledBackAnnotations,
+  selectForCleanup,
+} from './history.ts';
 
 const revision = 'deployment.kubernetes.io/revision';
 const history = 'deployment.kubernetes.io/revision-history';
@@ -20,29 +26,41 @@ const revised = (
 
 describe('newestSetAnnotations', () => {
   const rows = [
-    { name: 'gives the first revision to a new set', before: undefined, next: 1, expected: { [revision]: '1' } },
+    { name: 'gives the first revision to a new set', before: undefined, next: 1n, expected: { [revision]: '1' } },
     {
       name: 'keeps the revision of the newest set',
       before: { [revision]: '3' },
-      next: 3,
+      next: 3n,
       expected: { [revision]: '3' },
     },
     {
       name: 'remembers the former revision of a set that comes back',
       before: { [revision]: '1' },
-      next: 4,
+      next: 4n,
       expected: { [revision]: '4', [history]: '1' },
     },
     {
       name: 'appends to the history',
       before: { [revision]: '4', [history]: '1' },
-      next: 7,
+      next: 7n,
       expected: { [revision]: '7', [history]: '1,4' },
+    },
+    {
+      name: 'counts beyond 2^53 to the digit',
+      before: { [revision]: '4611686018427387905' },
+      next: nextRevision([revised('old', '4611686018427387905')]),
+      expected: { [revision]: '4611686018427387906', [history]: '4611686018427387905' },
+    },
+    {
+      name: 'keeps its number where the next would wrap around, as in Go',
+      before: { [revision]: '5' },
+      next: nextRevision([revised('old', '9223372036854775807')]),
+      expected: { [revision]: '5' },
     },
     {
       name: 'leaves a revision alone that is no number',
       before: { [revision]: 'mine' },
-      next: 2,
+      next: 2n,
       expected: { [revision]: 'mine' },
     },
   ];
@@ -52,12 +70,12 @@ describe('newestSetAnnotations', () => {
 
   test('copies the annotations of the Deployment, but none that have a meaning of their own', () => {
     const annotations = { note: 'x', [revision]: '9', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
-    expect(newestSetAnnotations(deployment({ annotations }), {}, 1)).toEqual({ note: 'x', [revision]: '1' });
+    expect(newestSetAnnotations(deployment({ annotations }), {}, 1n)).toEqual({ note: 'x', [revision]: '1' });
   });
 
   test('drops the oldest of a history that grows too long', () => {
     const long = Array.from({ length: 500 }, (_, index) => 1000 + index).join(',');
-    const result = newestSetAnnotations(deployment(), { [revision]: '1500', [history]: long }, 1501)[history] ?? '';
+    const result = newestSetAnnotations(deployment(), { [revision]: '1500', [history]: long }, 1501n)[history] ?? '';
     expect(result.length).toBeLessThanOrEqual(2000);
     expect(result.endsWith(',1499,1500')).toBe(true);
     expect(result.startsWith('1000,')).toBe(false);
@@ -66,9 +84,9 @@ describe('newestSetAnnotations', () => {
 
 describe('lastRevision', () => {
   const rows = [
-    { name: 'is the second newest', sets: ['1', '3', '2'], expected: 2 },
-    { name: 'is none with a single set', sets: ['1'], expected: 0 },
-    { name: 'skips what is no number', sets: ['1', 'x', '2'], expected: 1 },
+    { name: 'is the second newest', sets: ['1', '3', '2'], expected: 2n },
+    { name: 'is none with a single set', sets: ['1'], expected: 0n },
+    { name: 'skips what is no number', sets: ['1', 'x', '2'], expected: 1n },
   ];
   for (const { name, sets, expected } of rows) {
     test(name, () => expect(lastRevision(sets.map((number) => revised(number, number)))).toBe(expected));

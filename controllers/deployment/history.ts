@@ -1,4 +1,11 @@
-import { isBeingDeleted, ownValue, type Cached, type Deployment, type ReplicaSet } from '../../pkg/api/index.ts';
+import {
+  isBeingDeleted,
+  ownValue,
+  parseInt64,
+  type Cached,
+  type Deployment,
+  type ReplicaSet,
+} from '../../pkg/api/index.ts';
 import { compareByAge, replicasOf, type AnySet } from './replica-sets.ts';
 import { desiredOf, fenceposts } from './rolling.ts';
 
@@ -28,20 +35,27 @@ const unlimited = 2 ** 31 - 1;
 type Annotations = Readonly<Record<string, string>>;
 
 /** The revision a set carries: 0 if none, undefined if it is no number. */
-export function revisionOf(set: AnySet): number | undefined {
-  const text = set.metadata.annotations?.[revisionAnnotation];
-  if (text === undefined) return 0;
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+export function revisionOf(set: AnySet): bigint | undefined {
+  return parseInt64(set.metadata.annotations?.[revisionAnnotation] ?? '0');
 }
 
-export function maxRevision(sets: readonly AnySet[]): number {
-  return Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0));
+export function maxRevision(sets: readonly AnySet[]): bigint {
+  return sets.reduce((max, set) => larger(max, revisionOf(set) ?? 0n), 0n);
+}
+
+/** The revision for the next template. Like Go's int64, it wraps around. */
+export function nextRevision(oldSets: readonly AnySet[]): bigint {
+  return BigInt.asIntN(64, maxRevision(oldSets) + 1n);
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 /** The one before the newest, which `rollout undo` goes back to; 0 if there is none. */
-export function lastRevision(sets: readonly AnySet[]): number {
-  const revisions = sets.map((set) => revisionOf(set) ?? 0).sort((a, b) => b - a);
-  return revisions[1] ?? 0;
+export function lastRevision(sets: readonly AnySet[]): bigint {
+  const revisions = sets.map((set) => revisionOf(set) ?? 0n).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+  return larger(revisions[1] ?? 0n, 0n);
 }
 
 /** A number that an annotation holds; undefined if there is none or it is no size. */
@@ -68,15 +82,16 @@ export function sizeAnnotations(deployment: Cached<Deployment>): Annotations {
 export function newestSetAnnotations(
   deployment: Cached<Deployment>,
   annotations: Annotations | undefined,
-  revision: number,
+  revision: bigint,
 ): Annotations {
   const result: Record<string, string> = { ...annotations };
   for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {})) {
     if (!ownAnnotations.has(name)) result[name] = value;
   }
   const former = annotations?.[revisionAnnotation];
-  if (former !== undefined && former !== '' && !/^[+-]?\d+$/.test(former)) return result; // somebody's own numbering
-  if (Number(former ?? 0) >= revision) return result;
+  const formerRevision = parseInt64(former === undefined || former === '' ? '0' : former);
+  if (formerRevision === undefined) return result; // somebody's own numbering
+  if (formerRevision >= revision) return result;
   result[revisionAnnotation] = String(revision);
   if (former !== undefined) {
     const history = withRevision(annotations?.[revisionHistoryAnnotation] ?? '', former);
@@ -122,5 +137,5 @@ function compareByRevision(a: Cached<ReplicaSet>, b: Cached<ReplicaSet>): number
   const revisionA = revisionOf(a);
   const revisionB = revisionOf(b);
   if (revisionA === undefined || revisionB === undefined || revisionA === revisionB) return compareByAge(a, b);
-  return revisionA - revisionB;
+  return revisionA < revisionB ? -1 : 1;
 }

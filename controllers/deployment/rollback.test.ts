@@ -11,8 +11,8 @@ const revision = 'deployment.kubernetes.io/revision';
 describe('rollbackTarget', () => {
   const rows = [
     { name: 'none without the annotation', value: undefined, expected: undefined },
-    { name: 'the revision it names', value: '3', expected: 3 },
-    { name: 'zero for the one before', value: '0', expected: 0 },
+    { name: 'the revision it names', value: '3', expected: 3n },
+    { name: 'zero for the one before', value: '0', expected: 0n },
     { name: 'none if it is no number', value: 'three', expected: undefined },
     { name: 'none if it is empty', value: '', expected: undefined },
   ];
@@ -46,7 +46,7 @@ function web(annotations: Record<string, string>): Deployment {
 
 const sets = [set('one', '1', { cause: 'first' }), set('two', '2'), set('three', '3')];
 
-function plan(target: number, among = sets): { actions: readonly Action[]; updated: Deployment | undefined } {
+function plan(target: bigint, among = sets): { actions: readonly Action[]; updated: Deployment | undefined } {
   const actions = planRollback(
     frozen(web({ cause: 'third', 'kubectl.kubernetes.io/last-applied-configuration': '{}' })),
     target,
@@ -63,7 +63,7 @@ const eventOf = (actions: readonly Action[]): string => {
 
 describe('planRollback', () => {
   test('takes the template and annotations of the revision asked for, and clears the request', () => {
-    const { actions, updated } = plan(1);
+    const { actions, updated } = plan(1n);
     expect(updated?.spec.template).toEqual({ metadata: { labels: { app: 'web' } }, spec: template('one').spec });
     expect(updated?.metadata.annotations).toEqual({
       [revision]: '3',
@@ -74,25 +74,25 @@ describe('planRollback', () => {
   });
 
   test('goes to the revision before, when asked for 0', () => {
-    expect(plan(0).updated?.spec.template.spec).toEqual(template('two').spec);
+    expect(plan(0n).updated?.spec.template.spec).toEqual(template('two').spec);
   });
 
   const refusals = [
     {
       name: 'there is no revision before',
-      target: 0,
+      target: 0n,
       among: sets.slice(2),
       expected: 'Warning DeploymentRollbackRevisionNotFound: Unable to find last revision.',
     },
     {
       name: 'the revision is unknown',
-      target: 7,
+      target: 7n,
       among: sets,
       expected: 'Warning DeploymentRollbackRevisionNotFound: Unable to find the revision to rollback to.',
     },
     {
       name: 'the revision is the present one',
-      target: 3,
+      target: 3n,
       among: sets,
       expected:
         'Warning DeploymentRollbackTemplateUnchanged: ' +

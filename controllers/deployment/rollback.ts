@@ -1,21 +1,20 @@
-import { copyOf, type Cached, type Deployment } from '../../pkg/api/index.ts';
+import { copyOf, parseInt64, type Cached, type Deployment } from '../../pkg/api/index.ts';
 import { lastRevision, revisionOf, rollbackAnnotation, rolledBackAnnotations } from './history.ts';
 import type { Action } from './plan.ts';
 import { hasTemplate, withoutHash, type AnySet } from './replica-sets.ts';
 
 /** The revision that the old rollback annotation asks for: 0 means the one before; undefined if none is asked for. */
-export function rollbackTarget(deployment: Cached<Deployment>): number | undefined {
-  const text = deployment.metadata.annotations?.[rollbackAnnotation];
-  return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+export function rollbackTarget(deployment: Cached<Deployment>): bigint | undefined {
+  return parseInt64(deployment.metadata.annotations?.[rollbackAnnotation]);
 }
 
 /** Takes the template of an earlier revision back. `kubectl` does this by itself; the annotation is for old clients. */
 export function planRollback(
   deployment: Cached<Deployment>,
-  target: number,
+  target: bigint,
   sets: readonly AnySet[],
 ): readonly Action[] {
-  const revision = target === 0 ? lastRevision(sets) : target;
+  const revision = target === 0n ? lastRevision(sets) : target;
   const { name } = deployment.metadata;
   const { [rollbackAnnotation]: _asked, ...annotations } = deployment.metadata.annotations ?? {};
   const cleared = { ...deployment, metadata: { ...deployment.metadata, annotations } };
@@ -23,7 +22,7 @@ export function planRollback(
     { kind: 'event', event: { type: 'Warning', reason, message } },
     { kind: 'updateDeployment', deployment: cleared },
   ];
-  if (revision === 0) return refuse('DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
+  if (revision === 0n) return refuse('DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
   const set = sets.find((candidate) => revisionOf(candidate) === revision);
   if (set?.spec.template === undefined) {
     return refuse('DeploymentRollbackRevisionNotFound', 'Unable to find the revision to rollback to.');

@@ -17,7 +17,13 @@ import {
   type Unsaved,
 } from '../../pkg/api/index.ts';
 import { progressingOf, reasons, withCondition, type Conditions } from './conditions.ts';
-import { maxRevision, newestSetAnnotations, revisionAnnotation, selectForCleanup, sizeAnnotations } from './history.ts';
+import {
+  nextRevision,
+  newestSetAnnotations,
+  revisionAnnotation,
+  selectForCleanup,
+  sizeAnnotations,
+} from './history.ts';
 import type { Action, Plan, Snapshot } from './plan.ts';
 import { computeRolloutStatus, hasProgressDeadline, nextProgressCheckMs } from './progress.ts';
 import { isOldPodRunning, sizesToRetire } from './recreate.ts';
@@ -63,7 +69,7 @@ interface Sets {
 }
 
 /** "The revision before" is counted from the newest one, so the newest set has to exist and carry its revision first. */
-function planUndo(snapshot: Snapshot, { current, old }: Sets, target: number): Plan {
+function planUndo(snapshot: Snapshot, { current, old }: Sets, target: bigint): Plan {
   const { deployment } = snapshot;
   if (current === undefined) {
     const isRecreate = deployment.spec.strategy?.type === 'Recreate';
@@ -71,7 +77,7 @@ function planUndo(snapshot: Snapshot, { current, old }: Sets, target: number): P
     const size = isRecreate ? desiredOf(deployment) : nextNewSize(deployment, unsized, [...old, unsized]);
     return finish(snapshot, { current, created: newReplicaSet(snapshot, old, size), old, status: 'counts' });
   }
-  const renumber = patchSet(snapshot, current, maxRevision(old) + 1, undefined);
+  const renumber = patchSet(snapshot, current, nextRevision(old), undefined);
   return { actions: renumber.length > 0 ? renumber : planRollback(deployment, target, [...old, current]), result: {} };
 }
 
@@ -123,7 +129,7 @@ function finish(snapshot: Snapshot, decision: Decision): Plan {
     const event = size > 0 ? scalingEvent(nameOf(created), 0, size) : undefined;
     actions.push({ kind: 'createReplicaSet', replicaSet: created, event });
   }
-  const revision = maxRevision(old) + 1;
+  const revision = nextRevision(old);
   for (const set of current === undefined ? old : [current, ...old]) {
     actions.push(...patchSet(snapshot, set, set === current ? revision : undefined, decision.scale));
   }
@@ -146,7 +152,7 @@ function finish(snapshot: Snapshot, decision: Decision): Plan {
   return { actions, result: { requeueAfterMs } };
 }
 
-function annotationsOf({ deployment }: Snapshot, set: AnySet, revision: number): Readonly<Record<string, string>> {
+function annotationsOf({ deployment }: Snapshot, set: AnySet, revision: bigint): Readonly<Record<string, string>> {
   return newestSetAnnotations(deployment, set.metadata.annotations, revision);
 }
 
@@ -154,7 +160,7 @@ function annotationsOf({ deployment }: Snapshot, set: AnySet, revision: number):
 function patchSet(
   snapshot: Snapshot,
   set: Cached<ReplicaSet>,
-  revision: number | undefined,
+  revision: bigint | undefined,
   scale: ScalePlan | undefined,
 ): readonly Action[] {
   const { deployment } = snapshot;
@@ -232,7 +238,7 @@ function newReplicaSet({ deployment }: Snapshot, old: readonly AnySet[], replica
     ...selector,
     matchLabels: { ...selector.matchLabels, [templateHashLabel]: hash },
   };
-  const annotations = newestSetAnnotations(deployment, undefined, maxRevision(old) + 1);
+  const annotations = newestSetAnnotations(deployment, undefined, nextRevision(old));
   return {
     apiVersion: apiVersionOf(ReplicaSets),
     kind: ReplicaSets.kind,

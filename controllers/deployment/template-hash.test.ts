@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { PodTemplateSpec } from '../../pkg/api/index.ts';
+import { parseJson, type PodTemplateSpec } from '../../pkg/api/index.ts';
 import { templateHash } from './template-hash.ts';
 
 const template: PodTemplateSpec = {
@@ -18,6 +18,13 @@ describe('templateHash', () => {
   for (const { name, collisionCount, expected } of fixed) {
     test(`${name} has the hash it has always had`, () => expect(templateHash(template, collisionCount)).toBe(expected));
   }
+
+  test('integers beyond 2^53 that are close to each other differ', () => {
+    const hashOf = (seconds: string): string =>
+      templateHash(parseJson(Buffer.from(`{"spec":{"seconds":${seconds}}}`)) as PodTemplateSpec, undefined);
+    expect(hashOf('9007199254740993')).not.toBe(hashOf('9007199254740992'));
+    expect(hashOf('9007199254740993')).toBe(hashOf('9007199254740993'));
+  });
 
   test('the order of fields is no part of it', () => {
     const reordered: PodTemplateSpec = {

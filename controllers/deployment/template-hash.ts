@@ -1,4 +1,4 @@
-import type { Cached, PodTemplateSpec } from '../../pkg/api/index.ts';
+import { ExactInteger, type Cached, type PodTemplateSpec } from '../../pkg/api/index.ts';
 
 /**
  * A short name for a pod template. It must never change for the same template, across restarts and releases: it is
@@ -16,7 +16,7 @@ const safeDigits = 'bcdfghjklm';
 /** JSON with sorted keys: field order on the wire is no part of the content. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null || value instanceof ExactInteger) return JSON.stringify(value);
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined && field !== null)
     .sort(([a], [b]) => (a < b ? -1 : 1))

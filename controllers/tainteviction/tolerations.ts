@@ -1,4 +1,4 @@
-import type { Cached, Node, Taint, Toleration } from '../../pkg/api/index.ts';
+import { parseInt64, type Cached, type Node, type Taint, type Toleration } from '../../pkg/api/index.ts';
 
 export function noExecuteTaints(node: Cached<Node>): readonly Cached<Taint>[] {
   return (node.spec.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
@@ -42,14 +42,12 @@ function tolerates(toleration: Cached<Toleration>, taint: Cached<Taint>, allowCo
   }
 }
 
-/** Compares 64-bit whole numbers in plain notation. What is none compares to nothing. */
+/** Compares decimal int64 values. A value that is not an int64 is never less than another. */
 function isLess(a: string, b: string): boolean {
-  const [left, right] = [parseInt64(a), parseInt64(b)];
+  const [left, right] = [parsePlain(a), parsePlain(b)];
   return left !== undefined && right !== undefined && left < right;
 }
 
-function parseInt64(text: string): bigint | undefined {
-  if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
-  const value = BigInt(text);
-  return BigInt.asIntN(64, value) === value ? value : undefined;
+function parsePlain(text: string): bigint | undefined {
+  return /^(0|-?[1-9]\d*)$/.test(text) ? parseInt64(text) : undefined;
 }

@@ -1,3 +1,4 @@
+import { ExactInteger } from './exact-integer.ts';
 import { setOwn } from './own.ts';
 
 /**
@@ -18,7 +19,7 @@ export function copyOf<T>(object: Cached<T> | T): T {
 }
 
 function copyValue(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof ExactInteger) return value;
   if (Array.isArray(value)) return value.map(copyValue);
   const copy: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) setOwn(copy, name, copyValue(field));

@@ -1,3 +1,4 @@
+import { ExactInteger } from './exact-integer.ts';
 import { ownValue } from './own.ts';
 
 /**
@@ -8,6 +9,7 @@ export function isEqualJson(a: unknown, b: unknown, options?: { readonly emptyIs
   if (a === b) return true;
   if (options?.emptyIsAbsent === true && isEmpty(a) && isEmpty(b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (a instanceof ExactInteger || b instanceof ExactInteger) return false; // equal ones are the same
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => isEqualJson(item, b[index], options));
@@ -29,7 +31,7 @@ function isEqualObject(a: Fields, b: Fields, options: { readonly emptyIsAbsent?:
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true;
-  if (typeof value !== 'object') return false;
+  if (typeof value !== 'object' || value instanceof ExactInteger) return false;
   for (const name in value) {
     if (!isEmpty((value as Fields)[name])) return false;
   }

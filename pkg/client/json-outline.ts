@@ -1,3 +1,4 @@
+import { ExactInteger } from '../api/index.ts';
 /**
  * Where the scalars of a JSON text stand, and in which container of its value: of the n-th scalar, `starts[n]` and
  * `ends[n]` in the text; `ofScalar[n]`, the index of its container, and `keys[n]`, its name or index there. Containers
@@ -91,7 +92,8 @@ class Walk {
   }
 
   #value(at: number, value: unknown, index: number, key: string | number): number {
-    if (typeof value === 'object' && value !== null) return this.container(at, value, index, key);
+    if (typeof value === 'object' && value !== null && !(value instanceof ExactInteger))
+      return this.container(at, value, index, key);
     const end = this.#text[at] === quote ? this.#string(at) : this.#bare(at);
     const { starts, ends, ofScalar, keys } = this.outline;
     starts.push(at);

@@ -1,4 +1,4 @@
-import type { Status } from '../api/index.ts';
+import { parseJson, type Status } from '../api/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Credentials, Identity } from './credentials.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
@@ -134,7 +134,7 @@ export class Requester {
     if (headers['content-type']?.startsWith('application/json') !== true) return body.toString('utf8');
     const json = this.#options.keepManagedFields === true ? body : cutManagedFields(body);
     try {
-      return JSON.parse(json.toString('utf8'));
+      return parseJson(json);
     } catch (error) {
       throw new Error(`${spec.attempted}: the answer is not JSON`, { cause: error });
     }

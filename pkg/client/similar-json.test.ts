@@ -140,3 +140,19 @@ describe('texts of many shapes', () => {
     }
   });
 });
+
+describe('integers beyond 2^53', () => {
+  const texts = [
+    '{"a":{"seconds":30},"b":"x"}',
+    '{"a":{"seconds":9223372036854775807},"b":"x"}',
+    '{"a":{"seconds":9223372036854775807},"b":"y"}',
+    '{"a":{"seconds":9007199254740993},"b":"y"}',
+    '{"a":{"seconds":30},"b":"y"}',
+  ];
+  test('come out to the digit, whatever came before', () => {
+    const parser = new SimilarJson();
+    for (const text of [...texts, ...texts.toReversed()]) {
+      expect(JSON.stringify(parser.parse(Buffer.from(text)))).toBe(text);
+    }
+  });
+});

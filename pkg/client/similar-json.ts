@@ -1,3 +1,4 @@
+import { parseJson } from '../api/index.ts';
 import { outline, type Outline } from './json-outline.ts';
 
 /** Objects of one kind take few shapes at a time: just made, scheduled, running, on their way out. */
@@ -26,7 +27,7 @@ export class SimilarJson {
       if (index > 0) this.#moveToFront(index, model);
       return model.read(text);
     }
-    const value: unknown = JSON.parse(text.toString('utf8'));
+    const value: unknown = parseJson(text);
     this.#misses += 1;
     if (this.#misses <= patience || this.#misses % patience === 0) this.#learn(text, value);
     return value;
@@ -165,7 +166,7 @@ class Model {
       case unicode:
         return text.toString('utf8', from + 1, to - 1);
       default:
-        return JSON.parse(text.toString('utf8', from, to));
+        return parseJson(text.subarray(from, to));
     }
   }
 

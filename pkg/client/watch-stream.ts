@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-import type { KubeObject } from '../api/index.ts';
+import { parseJson, type KubeObject } from '../api/index.ts';
 import type { Clock, Timer } from '../time/index.ts';
 import type { WatchEvent } from './client.ts';
 import { ApiError, ConnectionError } from './errors.ts';
@@ -87,7 +87,7 @@ function eventReader<T extends KubeObject>({
   const similar = shareEqual === true ? new SimilarJson() : undefined;
   return (line) => {
     const json = keepManagedFields === true ? line : cutManagedFields(line);
-    const event = similar === undefined ? JSON.parse(json.toString('utf8')) : similar.parse(json);
+    const event = similar === undefined ? parseJson(json) : similar.parse(json);
     return eventOf<T>(event as WireEvent, attempted);
   };
 }

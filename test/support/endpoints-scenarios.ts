@@ -86,6 +86,22 @@ async function createPods(user: EndpointsUser): Promise<void> {
       }),
     ),
     user.pod('moving', { labels: { app: 'moving', side: 'left' }, ip: 60 }),
+    // Different ports of the Service, with the same number.
+    user.pod('same-http', {
+      labels: { app: 'same' },
+      ip: 70,
+      spec: containerPorts({ name: 'http', containerPort: 8080 }),
+    }),
+    user.pod('same-metrics', {
+      labels: { app: 'same' },
+      ip: 71,
+      spec: containerPorts({ name: 'metrics', containerPort: 8080 }),
+    }),
+    user.pod('same-udp', {
+      labels: { app: 'same' },
+      ip: 72,
+      spec: containerPorts({ name: 'http', containerPort: 8080, protocol: 'UDP' }),
+    }),
   ]);
 }
 
@@ -157,6 +173,10 @@ async function createServices(user: EndpointsUser): Promise<void> {
     user.service('huge', {
       selector: { app: 'huge' },
       ports: namedPorts(hugePorts).map((name, at) => port(name, 9000 + at, name)),
+    }),
+    user.service('same', {
+      selector: { app: 'same' },
+      ports: [port('http', 80, 'http'), port('metrics', 81, 'metrics'), port('udp', 80, 'http', 'UDP')],
     }),
     user.service('nobody', { selector: { app: 'nobody' } }),
     user.service('left', { selector: { app: 'moving', side: 'left' } }),
@@ -278,6 +298,12 @@ const unchangingStates: States = {
     'IPv4 http:9090/TCP | named-9090:rs',
   ],
   '/named': ['dns:53/UDP | named-8080; http:8080/TCP | named-8080 named-sidecar; http:9090/TCP | named-9090'],
+  same: [
+    'IPv4 http:8080/TCP | same-http:rs',
+    'IPv4 metrics:8080/TCP | same-metrics:rs',
+    'IPv4 udp:8080/UDP | same-udp:rs',
+  ],
+  '/same': ['http:8080/TCP | same-http; metrics:8080/TCP | same-metrics; udp:8080/UDP | same-udp'],
   members: ['IPv4 http:8080/TCP | member-0:rs member-1:rs'],
   portless: ['IPv4  | member-0:rs member-1:rs'],
   '/portless': [' | member-0 member-1'],

@@ -1,4 +1,4 @@
-import { ownValue, setOwn } from '../../api/index.ts';
+import { ownValue, setOwn, copyOf } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 
@@ -55,11 +55,11 @@ export function fillDefaults(value: unknown, schema: Fields): void {
   for (const [name, property] of Object.entries(properties)) {
     if (!isFields(property)) continue;
     if (ownValue(value, name) === undefined && property['default'] !== undefined) {
-      setOwn(value, name, structuredClone(property['default']));
+      setOwn(value, name, copyOf(property['default']));
     }
     if (ownValue(value, name) === null && property['nullable'] !== true) {
       if (property['default'] === undefined) delete value[name];
-      else setOwn(value, name, structuredClone(property['default']));
+      else setOwn(value, name, copyOf(property['default']));
     }
     fillDefaults(ownValue(value, name), property);
   }

@@ -1,4 +1,4 @@
-import { ownValue } from '../../api/index.ts';
+import { ownValue, parseJson } from '../../api/index.ts';
 import type { IncomingMessage } from 'node:http';
 
 import { parse } from 'yaml';
@@ -39,7 +39,7 @@ export function parseBody(body: Buffer, mediaType: string, registry: Registry): 
     case 'application/json-patch+json':
     case 'application/merge-patch+json':
     case 'application/strategic-merge-patch+json':
-      return parseJson(text);
+      return parseJsonBody(text);
     case 'application/yaml':
     case 'application/apply-patch+yaml':
       return parseYaml(text);
@@ -83,9 +83,9 @@ function typeOf(apiVersion: string, kind: string, registry: Registry): ObjectTyp
   return name === undefined ? undefined : objectType(name);
 }
 
-function parseJson(text: string): unknown {
+function parseJsonBody(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(Buffer.from(text));
   } catch (error) {
     throw badRequest(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : ''}`);
   }

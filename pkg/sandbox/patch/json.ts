@@ -1,3 +1,4 @@
+import { copyOf } from '../../api/index.ts';
 import { applyPatch } from 'rfc6902';
 import * as z from 'zod';
 
@@ -22,7 +23,7 @@ export function applyJsonPatch(object: Fields, patch: unknown): Fields {
     const message = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${parsed.data.length}`;
     throw new Failure(413, 'RequestEntityTooLarge', message);
   }
-  const target = { root: structuredClone(object) };
+  const target = { root: copyOf(object) };
   const moved = parsed.data.map((operation) => ({
     ...operation,
     path: `/root${operation.path}`,

@@ -5,6 +5,7 @@ import {
   objectKey,
   isBeingDeleted,
   ownValue,
+  copyOf,
   type ObjectKey,
   type Pod,
   type PodDisruptionBudget,
@@ -128,7 +129,7 @@ function takeFromBudget(api: Api, pod: Pod, options: WriteOptions): void {
   const resource = api.registry.get('policy', 'v1', 'poddisruptionbudgets');
   const disruptedPods = { ...status?.disruptedPods, [name]: formatTime(api.nowMs) };
   const next: Fields = {
-    ...structuredClone(old.object),
+    ...copyOf(old.object),
     status: { ...status, disruptionsAllowed: left - 1, disruptedPods },
   };
   const key = `${namespace}/${budget.metadata.name}` as ObjectKey; // as keys of namespaced objects are

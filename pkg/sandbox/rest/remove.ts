@@ -1,4 +1,11 @@
-import { formatTime, parseTime, isBeingDeleted, type ObjectKey, type UntypedObject } from '../../api/index.ts';
+import {
+  formatTime,
+  parseTime,
+  isBeingDeleted,
+  ExactInteger,
+  type ObjectKey,
+  type UntypedObject,
+} from '../../api/index.ts';
 import { conflict, forbidden, invalid } from '../failure.ts';
 import { storageId, type Resource } from '../registry/index.ts';
 import { rulesOf } from '../rules/index.ts';
@@ -90,7 +97,7 @@ function graceOf(object: UntypedObject, storage: string, { gracePeriodSeconds }:
   const isPlaced = typeof spec['nodeName'] === 'string' && spec['nodeName'] !== '';
   const isOver = status['phase'] === 'Succeeded' || status['phase'] === 'Failed';
   if (!isPlaced || isOver) return 0;
-  return Math.max(0, gracePeriodSeconds ?? (typeof own === 'number' ? own : 30));
+  return Math.max(0, gracePeriodSeconds ?? (typeof own === 'number' || own instanceof ExactInteger ? Number(own) : 30));
 }
 
 function markDeleted(

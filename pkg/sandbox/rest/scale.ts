@@ -1,4 +1,4 @@
-import { formatSelector, ownValue, setOwn, type ObjectKey, type Scale } from '../../api/index.ts';
+import { formatSelector, ownValue, setOwn, copyOf, type ObjectKey, type Scale } from '../../api/index.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
@@ -65,7 +65,7 @@ export function updateScale(api: Api, resource: Resource, key: ObjectKey, scale:
     throw conflict(resource, name);
   }
   if (given['name'] !== undefined && given['name'] !== name) throw notFound(resource, JSON.stringify(given['name']));
-  const next: Fields = structuredClone(old.object);
+  const next: Fields = copyOf(old.object);
   setPath(next, placesOf(resource).spec, replicas);
   return scaleOf(
     resource,

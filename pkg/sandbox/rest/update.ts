@@ -1,4 +1,4 @@
-import { formatTime, isEqualJson, type ObjectKey, type UntypedObject } from '../../api/index.ts';
+import { formatTime, isEqualJson, copyOf, type ObjectKey, type UntypedObject } from '../../api/index.ts';
 import { shapeOf, trackUpdate } from '../apply/index.ts';
 import { badRequest, conflict, invalid } from '../failure.ts';
 import { apiVersionOf, storageId, type Resource } from '../registry/index.ts';
@@ -132,7 +132,7 @@ function merge(old: UntypedObject, next: Fields, resource: Resource, target: Upd
     if (old.metadata[field] === undefined) delete metadata[field];
     else metadata[field] = old.metadata[field];
   }
-  const copy = structuredClone(old);
+  const copy = copyOf(old);
   switch (target) {
     case 'object': {
       const hasStatus = resource.subresources.has('status');

@@ -1,5 +1,6 @@
 import {
   setOwn,
+  copyOf,
   type ConfigMap,
   type KubeObject,
   type Namespace,
@@ -26,7 +27,7 @@ export const namespaceRules = defineRules<Namespace>({
     namespace.status = { phase: 'Active' };
   },
   beforeUpdate(namespace, old) {
-    namespace.spec = structuredClone(old.spec); // only the finalize subresource takes finalizers away
+    namespace.spec = copyOf(old.spec); // only the finalize subresource takes finalizers away
   },
 });
 

@@ -1,4 +1,4 @@
-import { formatTime, type CustomResourceDefinition } from '../../api/index.ts';
+import { formatTime, copyOf, type CustomResourceDefinition } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { defineRules, immutable, invalidValue, required, unsupported } from './rules.ts';
 
@@ -43,7 +43,7 @@ export const definitionRules = defineRules<CustomResourceDefinition>({
     };
   },
   beforeUpdate(definition, old) {
-    const status = structuredClone(old.status) ?? {};
+    const status = copyOf(old.status) ?? {};
     const stored = definition.spec.versions.filter(({ storage }) => storage).map(({ name }) => name);
     status.storedVersions = [...new Set([...(status.storedVersions ?? []), ...stored])];
     status.acceptedNames = definition.spec.names;

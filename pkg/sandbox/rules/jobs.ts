@@ -1,4 +1,4 @@
-import { isEqualJson, parseTime, type CronJob, type Job, type JobSpec } from '../../api/index.ts';
+import { isEqualJson, parseTime, copyOf, type CronJob, type Job, type JobSpec } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { validatePodSpec } from './pod-validation.ts';
 import { defineRules, immutable, invalidValue, notNegative, required, unsupported } from './rules.ts';
@@ -52,7 +52,7 @@ export const jobRules = defineRules<Job>({
 
 /** While a job is suspended and has not started, what decides where its pods go may still change. */
 function validateTemplateChange(spec: JobSpec, old: JobSpec, hasStarted: boolean): FieldError[] {
-  const rewritten = structuredClone(spec.template);
+  const rewritten = copyOf(spec.template);
   if (old.suspend === true && !hasStarted && rewritten.spec !== undefined && old.template.spec !== undefined) {
     const { nodeSelector, affinity, tolerations, schedulingGates } = old.template.spec;
     Object.assign(rewritten.spec, { nodeSelector, affinity, tolerations, schedulingGates });

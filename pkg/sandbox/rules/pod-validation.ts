@@ -1,6 +1,7 @@
 import {
   compileSelector,
   isEqualJson,
+  copyOf,
   type LabelSelector,
   type Pod,
   type PodSpec,
@@ -103,7 +104,7 @@ const changeable =
 /** A pod runs as it was made: little of its specification can change. */
 export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
   const images = containersOf(old.spec).map(({ image }) => image);
-  const rewritten = structuredClone(pod.spec);
+  const rewritten = copyOf(pod.spec);
   for (const [index, container] of containersOf(rewritten).entries()) container.image = images[index];
   rewritten.activeDeadlineSeconds = old.spec.activeDeadlineSeconds;
   rewritten.tolerations = old.spec.tolerations;

@@ -1,4 +1,4 @@
-import { objectKey, ownValue, type Pod, type ServiceAccount } from '../../api/index.ts';
+import { objectKey, ownValue, copyOf, type Pod, type ServiceAccount } from '../../api/index.ts';
 import { forbidden } from '../failure.ts';
 import { containersOf, defaultPod, defaultPodSpec } from './pod-defaults.ts';
 import { validatePodSpec, validatePodUpdate } from './pod-validation.ts';
@@ -42,7 +42,7 @@ function admitServiceAccount(pod: Pod, context: WriteContext): void {
     throw forbidden(subject, metadata.name, why);
   }
   if (spec.imagePullSecrets === undefined && account.imagePullSecrets !== undefined) {
-    spec.imagePullSecrets = structuredClone(account.imagePullSecrets);
+    spec.imagePullSecrets = copyOf(account.imagePullSecrets);
   }
   const wantsToken = spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
   if (wantsToken) mountToken(pod, context);

@@ -1,11 +1,11 @@
-import { setOwn } from '../../api/index.ts';
+import { setOwn, ExactInteger, parseInt64 } from '../../api/index.ts';
 import { canonicalQuantity } from './quantity.ts';
 import type { Field, ObjectType, ScalarName, ValueType } from './schema.ts';
 
 export type Fields = Record<string, unknown>;
 
 export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactInteger);
 }
 
 /** What was wrong with an object, and did not stop it from being read. */
@@ -51,7 +51,7 @@ function asWritten(value: unknown, field: Field, path: string, findings: Finding
 
 function isZero(value: unknown): boolean {
   if (value === '' || value === 0 || value === false) return true;
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || value instanceof ExactInteger) return false;
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
@@ -117,9 +117,11 @@ function conformScalar(value: unknown, name: ScalarName, path: string): unknown 
       if (typeof value !== 'boolean') throw mismatch(value, path, 'bool');
       return value;
     case 'integer':
-      if (typeof value !== 'number' || !Number.isInteger(value)) throw mismatch(value, path, 'int64');
+      if (value instanceof ExactInteger && parseInt64(value.toString()) !== undefined) return value;
+      if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw mismatch(value, path, 'int64');
       return value;
     case 'number':
+      if (value instanceof ExactInteger) return value;
       if (typeof value !== 'number') throw mismatch(value, path, 'float64');
       return value;
     case 'int-or-string':

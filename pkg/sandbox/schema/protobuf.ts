@@ -1,3 +1,4 @@
+import { ExactInteger } from '../../api/index.ts';
 import type { Fields } from './conform.ts';
 import type { ObjectType, ScalarName, ValueType } from './schema.ts';
 
@@ -99,7 +100,7 @@ function readScalar(value: Value, name: ScalarName): unknown {
     case 'boolean':
       return value === 1n;
     case 'integer':
-      return Number(asNumber(value));
+      return integerOf(asNumber(value));
     case 'number':
       return asBytes(value).readDoubleLE();
     case 'quantity':
@@ -112,6 +113,12 @@ function readScalar(value: Value, name: ScalarName): unknown {
     case 'any':
       return readRaw(asBytes(value));
   }
+}
+
+/** An int64 is a signed number, and may be more than a `number` can hold. */
+function integerOf(value: bigint): number | ExactInteger {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : ExactInteger.of(String(value));
 }
 
 function textAt(bytes: Buffer, wanted: number): string {

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
-import type { ObjectKey, UntypedObject } from '../../api/index.ts';
+import { parseJson, type ObjectKey, type UntypedObject } from '../../api/index.ts';
 import type { Persistence, SavedObject } from './persistence.ts';
 
 const schema = `
@@ -61,7 +61,7 @@ class Database implements Persistence {
         storage: String(row['storage']),
         key: String(row['key']) as ObjectKey, // as it was given to `put`
         version: Number(row['version']),
-        object: JSON.parse(String(row['json'])) as UntypedObject, // as it was given to `put`
+        object: parseJson(Buffer.from(String(row['json']))) as UntypedObject, // as it was given to `put`
       };
     }
   }
