@@ -3,26 +3,26 @@ import type { Logger } from '../../pkg/log/index.ts';
 import { formatDuration, TimeLimitError, withTimeLimit, type Clock } from '../../pkg/time/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
 
-/** As long as the Go binary waits: API server and controller manager are often started together. */
+/** The Go binary waits equally long: the API server and the controller manager often start together. */
 const waitLimitMs = 10_000;
 const retryMs = 250;
-/** How often to say that we are still waiting. */
+/** Time between two log messages while waiting. */
 const remindMs = 10_000;
-/** For one answer: a server that hangs is asked again, in case another one stands behind the same address. */
+/** Time limit of one request. If a server hangs, the next request may reach another server at the same address. */
 const answerLimitMs = 5000;
 
 export interface WaitOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Its address, for messages. */
+  /** The address of the API server, for messages. */
   readonly server: string;
-  /** Wait for as long as it takes, not just for a while. */
+  /** Wait without a time limit. */
   readonly patient: boolean;
 }
 
 /**
- * Returns once the API server says that it is healthy. Throws a `StartupError` at once when waiting cannot help,
- * because it is not to be trusted or does not know us, and after a while, unless patient, when it does not answer.
+ * Waits until the API server is healthy. Throws a `StartupError` at once if waiting cannot help: the server is not
+ * trusted, or does not accept the credentials. Unless `patient`, throws after 10 s without a healthy answer.
  */
 export async function waitForApiServer(
   client: Pick<Client, 'request'>,
@@ -52,7 +52,7 @@ export async function waitForApiServer(
 
 interface Problem {
   readonly message: string;
-  /** Waiting will not cure it. */
+  /** Waiting cannot help. */
   readonly final: boolean;
   readonly cause: unknown;
 }
@@ -64,7 +64,7 @@ async function probe(client: Pick<Client, 'request'>, clock: Clock, signal: Abor
     return undefined;
   } catch (cause) {
     if (isUnauthorized(cause)) return { message: 'does not accept the credentials', final: true, cause };
-    // It spoke, and not about its health: whoever may not see that may still be allowed all that matters.
+    // The server answered, but we may not read /healthz. The controllers may still have all permissions they need.
     if (cause instanceof ApiError)
       return cause.status < 500 ? undefined : { message: cause.message, final: false, cause };
     if (cause instanceof ConnectionError) return { message: cause.message, final: isDistrust(cause.code), cause };
@@ -74,7 +74,7 @@ async function probe(client: Pick<Client, 'request'>, clock: Clock, signal: Abor
   }
 }
 
-/** The codes by which OpenSSL and Node refuse a certificate, whatever the reason. */
+/** Whether OpenSSL or Node refused the certificate, for any reason. */
 function isDistrust(code: string | undefined): boolean {
   return code !== undefined && /^ERR_TLS_|CERT|SIGNATURE|ERR_SSL_|ISSUER/.test(code);
 }

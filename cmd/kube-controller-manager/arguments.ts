@@ -4,8 +4,8 @@ import type { AllFlags } from './flags/index.ts';
 const shorthands: Readonly<Record<string, string>> = { h: 'help', v: 'v' };
 
 /**
- * Brings arguments into the one form `--flag=value`, by the rules of Go's pflag: underscores in names are dashes, a
- * boolean takes a value only behind `=`, any other flag takes the next argument whatever that looks like.
+ * Rewrites arguments to `--flag=value`, by the rules of Go's pflag: underscores in names become dashes, the value of a
+ * boolean must follow `=`, and any other flag takes the next argument, even one that looks like a flag.
  */
 export function normalizeArguments(argv: readonly string[], flags: AllFlags): string[] {
   const result: string[] = [];

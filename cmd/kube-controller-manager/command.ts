@@ -9,13 +9,13 @@ import { collectFlags, type AllFlags } from './flags/index.ts';
 import { knownControllers } from './known-controllers.ts';
 import { versionInfo } from './version.ts';
 
-/** What a command line asks for. `given` holds the occurrences of each flag, in order. */
+/** A parsed command line: print a text and exit, or run. */
 export type CommandLine =
   | { readonly kind: 'print'; readonly text: string }
   | { readonly kind: 'run'; readonly given: GivenFlags; readonly reportedVersion: string };
 
-const about = `Runs the control loops of a Kubernetes cluster: each watches the state of the cluster through the API server and works
-to bring it closer to the state that is asked for. Takes the flags of the Kubernetes binary of the same name.`;
+const about = `Runs the control loops of a Kubernetes cluster. Each loop watches the state of the cluster through the API server and
+makes changes that move it towards the desired state. Accepts the flags of the Kubernetes binary of the same name.`;
 
 /** Throws a `StartupError` that names the flag. */
 export function parseCommandLine(argv: readonly string[], registered: readonly ControllerDescriptor[]): CommandLine {
@@ -76,7 +76,7 @@ function createProgram(
 }
 
 function hint(type: string): string {
-  return isBoolean(type as FlagType) ? '' : ` ${type}`; // the terms are those that createProgram wrote
+  return isBoolean(type as FlagType) ? '' : ` ${type}`; // createProgram wrote the terms
 }
 
 function describe(name: string, { help, initial }: Flag, registered: readonly ControllerDescriptor[]): string {

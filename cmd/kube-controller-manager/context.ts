@@ -31,11 +31,11 @@ export interface ContextDeps {
 export interface SharedContext {
   readonly informers: SharedInformerFactory;
   readonly discovery: Discovery;
-  /** A context for one life of a controller, and how to free what that life leaves on the informers. */
+  /** A context for one run of a controller. `discard` removes the handlers that the run added to informers. */
   createContext(controllerName: string): { readonly context: ControllerContext; discard(): void };
 }
 
-/** These act as the process whatever --use-service-account-credentials says: others need what they make to get theirs. */
+/** These never use their own service account: other controllers need the tokens that they create. */
 const actAsProcess: ReadonlySet<string> = new Set(['tokens-controller']);
 
 export function createSharedContext(deps: ContextDeps): SharedContext {
@@ -46,7 +46,7 @@ export function createSharedContext(deps: ContextDeps): SharedContext {
     logger,
     random,
     metrics: createInformerMetrics(registry, 'kube-controller-manager'),
-    // Processes that were started together should not all replay their caches together.
+    // Processes that started together must not all resync at the same time.
     resyncMs: options.flags['min-resync-period'] * (1 + random()),
   });
   const discovery = createDiscovery(clients.processClientFor('controller-discovery'));

@@ -2,7 +2,7 @@ import { controllers } from '../../controllers/registry.ts';
 import { exitCodes } from './exit-codes.ts';
 import { runProgram } from './program.ts';
 
-/** The program as a process: its arguments, its environment, its signals and its end. */
+/** Connects the program to its process: arguments, environment, signals and exit code. */
 export function main(): void {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -17,6 +17,6 @@ export function main(): void {
     stdout: (text: string) => void process.stdout.write(text),
     stderr: (text: string) => void process.stderr.write(text),
   };
-  // Not left to the event loop: whatever might still hold it must not keep an orderly end from being one.
+  // Exit explicitly: a handle that is still open must not keep the process alive after an orderly shutdown.
   void runProgram(process.argv.slice(2), host, stop.signal).then((exitCode) => process.exit(exitCode));
 }

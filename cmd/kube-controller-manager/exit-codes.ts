@@ -1,22 +1,22 @@
 /**
- * How the process can end, for whoever starts it again.
+ * The exit codes of the process, described in docs/process.md.
  *
- * 1 is what the Go binary gives for everything, so only what an operator should tell apart has a number of its own.
+ * The Go binary always exits with 1. A separate code exists only where an operator has to react differently.
  */
 export const exitCodes = {
-  /** Asked to stop, and everything was put away. */
+  /** Stopped by a signal, after an orderly shutdown. */
   ok: 0,
-  /** The lease was lost, or something failed while running. A new start may well work. */
+  /** The lease was lost, or something failed while running. A restart may succeed. */
   failed: 1,
-  /** A flag, gate, controller name or configuration field is wrong. A new start fails again until it is corrected. */
+  /** A flag, gate, controller name or configuration field is wrong. A restart fails until it is corrected. */
   usage: 2,
-  /** A file, key, certificate, credential or port that the flags point at cannot be used. */
+  /** A file, key, certificate, credential or port that a flag names cannot be used. */
   environment: 3,
-  /** The API server cannot be reached, is not trusted or does not accept the credentials. */
+  /** The API server cannot be reached, is not trusted, or does not accept the credentials. */
   apiServer: 4,
   /** Controllers did not finish within --controller-shutdown-timeout. */
   shutdownTimeout: 5,
-  /** A second signal ended the process before it was done: 128 plus the number of SIGINT, as shells report it. */
+  /** A second signal ended the process during shutdown: 128 plus the number of SIGINT, as shells report it. */
   interrupted: 130,
 } as const;
 

@@ -3,7 +3,7 @@ export type GateStage = 'alpha' | 'beta' | 'ga' | 'deprecated';
 export interface GateSpec {
   readonly stage: GateStage;
   readonly enabledByDefault: boolean;
-  /** The default is all it can be. */
+  /** The gate cannot be changed from its default. */
   readonly locked: boolean;
 }
 
@@ -11,7 +11,7 @@ interface GateGroup extends GateSpec {
   readonly names: string;
 }
 
-/** Every gate that kube-controller-manager 1.36 takes, whichever component it concerns. */
+/** Every gate that kube-controller-manager 1.36 accepts, including gates of other components. */
 const groups: readonly GateGroup[] = [
   {
     stage: 'alpha',

@@ -3,8 +3,7 @@ import { exitCodes, StartupError } from './exit-codes.ts';
 import { gateDependencies, knownGates } from './feature-gate-table.ts';
 
 /**
- * Gates that something in this process asks for; a test keeps the list true. Setting any other known gate is allowed
- * and changes nothing.
+ * Gates that the code reads; a test compares this list with the code. Any other known gate is accepted without effect.
  */
 export const honouredGates: ReadonlySet<string> = new Set([
   'ComponentFlagz',
@@ -21,14 +20,14 @@ export const honouredGates: ReadonlySet<string> = new Set([
 ]);
 
 export interface ResolvedGates extends FeatureGates {
-  /** Set by hand, also when to the default. */
+  /** Whether the gate was set, even if to its default. */
   isSet(gate: string): boolean;
-  /** Known gates set away from their default that nothing here asks for. */
+  /** Known gates that were changed from their default and have no effect. */
   readonly withoutEffect: readonly string[];
   readonly all: ReadonlyMap<string, boolean>;
 }
 
-/** Takes `Gate=true` and `kube:Gate=true` entries. Throws a `StartupError` that names the gate. */
+/** Parses `Gate=true` and `kube:Gate=true` entries. Throws a `StartupError` that names the gate. */
 export function resolveGates(entries: readonly string[]): ResolvedGates {
   const set = new Map(entries.filter((entry) => entry !== '').map(parseEntry));
   const all = new Map<string, boolean>();
@@ -44,10 +43,20 @@ export function resolveGates(entries: readonly string[]): ResolvedGates {
     isSet: (gate) => set.has(gate),
     isEnabled(gate) {
       const enabled = all.get(gate);
-      if (enabled === undefined) throw new Error(`feature gate ${gate} is not one of Kubernetes 1.36`);
+      if (enabled === undefined) throw new UnknownGateError(gate);
       return enabled;
     },
   };
+}
+
+/** Code asked for a gate that Kubernetes 1.36 does not have. */
+class UnknownGateError extends Error {
+  override readonly name = 'UnknownGateError';
+  readonly reason = 'UnknownGate';
+
+  constructor(gate: string) {
+    super(`feature gate ${gate} does not exist in Kubernetes 1.36`);
+  }
 }
 
 function parseEntry(entry: string): [name: string, enabled: boolean] {
@@ -64,7 +73,7 @@ function parseEntry(entry: string): [name: string, enabled: boolean] {
     throw refuse(`cannot set feature gate ${name} to ${value}, feature is locked to ${String(spec.enabledByDefault)}`);
   }
   if (name === 'CoordinatedLeaderElection' && enabled) {
-    throw refuse('CoordinatedLeaderElection is not available: leaving the choice of leader to the server is not built');
+    throw refuse('CoordinatedLeaderElection is not available: coordinated leader election is not implemented');
   }
   return [name, enabled];
 }

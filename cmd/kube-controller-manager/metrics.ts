@@ -28,7 +28,7 @@ const stages: Readonly<Record<GateStage, 'ALPHA' | 'BETA' | 'DEPRECATED' | ''>> 
   deprecated: 'DEPRECATED',
 };
 
-/** What the process itself reports. Every series of an enabled controller exists from the start. */
+/** The metrics of the process itself. Every series of an enabled controller exists from the start. */
 export function createProcessMetrics(
   registry: MetricsRegistry,
   { gates, controllers }: Options,
@@ -64,7 +64,7 @@ export function createProcessMetrics(
   return { reconciles, controllers: createControllerMetrics(registry, 'kube-controller-manager', names) };
 }
 
-/** The outcomes of health checks as the metrics of /metrics/slis. */
+/** Records the results of health checks for /metrics/slis. */
 export function createHealthMetrics(registry: MetricsRegistry): HealthObserver {
   const state = defineGauge(registry, {
     name: 'kubernetes_healthcheck',

@@ -21,7 +21,7 @@ export interface ProgramDeps {
   readonly controllers: readonly ControllerDescriptor[];
 }
 
-/** Runs one command line to its end. What goes wrong is one line on stderr and an exit code. */
+/** Runs one command line until it ends. An error is one line on stderr and an exit code. */
 export async function runProgram(argv: readonly string[], deps: ProgramDeps, signal: AbortSignal): Promise<ExitCode> {
   try {
     const line = parseCommandLine(argv, deps.controllers);

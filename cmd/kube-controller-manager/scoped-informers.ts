@@ -1,15 +1,15 @@
 import type { KubeObject } from '../../pkg/api/index.ts';
 import type { HandlerRegistration, Informer, InformerFactory } from '../../informers/index.ts';
 
-/** The shared informers as one life of one controller sees them. */
+/** The shared informers for one run of one controller. */
 export interface ScopedInformers extends InformerFactory {
-  /** Takes every handler off that was added through this view. */
+  /** Removes every handler that was added through this view. */
   removeHandlers(): void;
 }
 
 /**
- * A controller that crashed is built anew. Without this its old handlers would stay on the shared informers, hold its
- * memory and cost time on every event, once more for every crash.
+ * A controller that crashed is created again. Its old handlers must leave the shared informers: each crash would leak
+ * memory and add work to every event.
  */
 export function scopeInformers(factory: InformerFactory): ScopedInformers {
   const registrations: HandlerRegistration[] = [];

@@ -24,7 +24,7 @@ export interface ServingDeps {
 /** The server limits its reviews itself. --kube-api-qps is for controllers. */
 const reviewRate = { qps: 0 };
 
-/** The flags of the serving sections as the server takes them. */
+/** Maps the flags to the options of the server. */
 export function planServer(deps: ServingDeps): ServerOptions {
   const { options, clock, logger } = deps;
   const { flags } = options;
@@ -68,7 +68,7 @@ export function planServer(deps: ServingDeps): ServerOptions {
   };
 }
 
-/** Whether nothing can be served before the cluster has said whose certificates to believe. */
+/** Whether the server needs the client CAs from the cluster before it can listen. */
 export function mustLookUpAuthorities({ flags }: Options): boolean {
   return (
     flags['secure-port'] !== 0 &&

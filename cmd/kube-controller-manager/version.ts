@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** The Kubernetes release whose flags, metrics and behaviour this process has. */
+/** The Kubernetes release whose flags, metrics and behaviour this process implements. */
 export const kubernetesVersion = '1.36.4';
 
 export const ownVersion = packageJson.version;
@@ -14,7 +14,7 @@ export interface VersionInfo {
   readonly platform: string;
 }
 
-/** `reported` stands in for the version of the release, as `--version=vX.Y.Z` asks. */
+/** `reported` replaces the version of the release, for `--version=vX.Y.Z`. */
 export function versionInfo(reported = `v${kubernetesVersion}`): VersionInfo {
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(reported) ?? [];
   return {

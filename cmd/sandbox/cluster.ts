@@ -16,7 +16,7 @@ export interface SandboxClusterOptions {
   readonly nodes?: number | undefined;
   /** Whether the controller manager runs. Default: true. */
   readonly controllers?: boolean | undefined;
-  /** For the controller manager, such as `--controllers=deployment-controller`. */
+  /** Flags of the controller manager, such as `--controllers=deployment-controller`. */
   readonly managerFlags?: readonly string[] | undefined;
   readonly logger: Logger;
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
@@ -25,12 +25,12 @@ export interface SandboxClusterOptions {
 export interface SandboxCluster extends AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly client: Client;
-  /** Settles when something ends by itself that should not: the manager, or the nodes. Rejects with the reason. */
+  /** Rejects with the reason when the manager or the nodes fail. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** An API, nodes and controllers in this process. Everything talks over HTTPS, as it would in a cluster. */
+/** Starts an API, nodes and controllers in this process. They communicate over HTTPS, as in a cluster. */
 export async function startSandboxCluster(options: SandboxClusterOptions): Promise<SandboxCluster> {
   const { logger, nodes = 3, dataDir, port } = options;
   const withControllers = options.controllers !== false;
@@ -43,18 +43,18 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
     each.close(),
   );
   const failure = Promise.withResolvers<never>();
-  failure.promise.catch(() => {}); // whoever waits for it hears of it
+  failure.promise.catch(() => {}); // handled by the users of `failed`
   const inBackground = (running: Promise<unknown>, until: AbortController): void => {
     running.catch((error: unknown) => failure.reject(error));
     stack.defer(async () => {
       until.abort(new Error('the sandbox stops'));
-      await running.catch(() => undefined); // has been reported, or is the abort
+      await running.catch(() => undefined); // already reported, or the abort
     });
   };
   if (nodes > 0) {
     const until = new AbortController();
     const client = clients.processClientFor('hollow-nodes', { qps: 0 });
-    // A pace that can be watched: a real container takes about as long to start and to stop.
+    // A real container takes about as long to start and to stop, and the demo stays readable.
     const pace = { podReadyDelayMs: 400, podStopDelayMs: 300 };
     const hollow = await startHollowNodes(
       { client, clock: systemClock, logger, nodes, namePrefix: 'node', ...pace },
@@ -78,7 +78,7 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
   };
 }
 
-/** What kubeadm would give the manager, as far as a sandbox has it. */
+/** The flags that kubeadm sets for the manager, as far as a sandbox has the files. */
 function managerFiles({ kubeconfigFile, credentials }: Sandbox): string[] {
   const directory = join(dirname(kubeconfigFile), 'manager');
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -6,18 +6,18 @@ export interface SandboxFlags {
   readonly nodes: number;
   readonly dataDir: string | undefined;
   readonly controllers: boolean;
-  /** For the controller manager, as they stand. */
+  /** Passed to the controller manager unchanged. */
   readonly managerFlags: readonly string[];
 }
 
 export type SandboxCommand =
   | { readonly kind: 'sandbox'; readonly flags: SandboxFlags }
-  /** Against a cluster that is there already: the controller manager alone, with all the flags it has. */
+  /** Only the controller manager, against an existing cluster. */
   | { readonly kind: 'manager'; readonly argv: readonly string[] }
   | { readonly kind: 'print'; readonly text: string; readonly exitCode: number };
 
 const about = `Starts a small Kubernetes in this process: an API on loopback, a few simulated nodes, and the controller manager.
-With --kubeconfig FILE it runs the controller manager against that cluster instead, with any flags it takes.`;
+With --kubeconfig FILE, runs only the controller manager, against that cluster, with any of its flags.`;
 
 export function parseSandboxCommand(argv: readonly string[]): SandboxCommand {
   if (argv.some((argument) => /^--?kubeconfig(=|$)/.test(argument))) return { kind: 'manager', argv };
@@ -25,11 +25,11 @@ export function parseSandboxCommand(argv: readonly string[]): SandboxCommand {
   const program = new Command('sandbox')
     .description(about)
     .usage('[flags] [-- flags of the controller manager]')
-    .option('--quiet', 'Only serve: print where, and play no scene', false)
-    .option('--data-dir <dir>', 'Keep everything in this directory. Default: in memory')
-    .option('--port <number>', 'Port of the API on 127.0.0.1. Default: any free one', parsePort, 0)
-    .option('--nodes <number>', 'How many nodes to simulate', parseCount, 3)
-    .option('--no-controllers', 'The API and the nodes alone')
+    .option('--quiet', 'Serve only: print the address and skip the demo', false)
+    .option('--data-dir <dir>', 'Store everything in this directory. Default: in memory')
+    .option('--port <number>', 'Port of the API on 127.0.0.1. Default: any free port', parsePort, 0)
+    .option('--nodes <number>', 'Number of simulated nodes', parseCount, 3)
+    .option('--no-controllers', 'Run the API and the nodes only')
     .argument('[manager-flags...]')
     .exitOverride()
     .configureOutput({ writeOut: (text) => (output += text), writeErr: (text) => (output += text) });

@@ -3,7 +3,7 @@ import { runSandboxProgram } from './program.ts';
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    if (stop.signal.aborted) process.exit(130); // a second one: whoever sends it does not want to wait
+    if (stop.signal.aborted) process.exit(130); // a second signal skips the shutdown
     stop.abort(new Error(`received ${signal}`));
   });
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../pkg/log/index.ts';
 import { systemClock, systemRandom } from '../../pkg/time/index.ts';
 import { parseCommandLine } from '../kube-controller-manager/command.ts';
 import type { Environment } from '../kube-controller-manager/connect.ts';
+import { exitCodes, StartupError } from '../kube-controller-manager/exit-codes.ts';
 import { resolveOptions } from '../kube-controller-manager/options.ts';
 import { run } from '../kube-controller-manager/run.ts';
 
@@ -14,10 +15,14 @@ export interface ManagerDeps {
   readonly environment: Environment;
 }
 
-/** The controller manager in this process: the same code and flags as in a process of its own. Runs until the abort. */
+/** Runs the controller manager in this process, with the same code and flags as its own binary, until the abort. */
 export async function runManager(argv: readonly string[], deps: ManagerDeps, signal: AbortSignal): Promise<void> {
   const line = parseCommandLine(argv, deps.controllers);
-  if (line.kind !== 'run') throw new Error('flags that only print are of no use to a manager in the sandbox');
+  if (line.kind !== 'run')
+    throw new StartupError(
+      exitCodes.usage,
+      '--help and --version cannot be passed to the controller manager of a sandbox',
+    );
   const options = resolveOptions(line.given, deps.controllers);
   const { logger, environment } = deps;
   const { reportedVersion } = line;

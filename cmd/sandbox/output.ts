@@ -1,12 +1,12 @@
-/** Writes for people: short lines, quiet colours where the terminal has them. */
+/** Output for people: short lines, with colours if the terminal supports them. */
 export interface Output {
   heading(text: string): void;
   line(text: string): void;
-  /** A name and what there is to say about it. */
+  /** A name and its description. */
   item(name: string, text: string): void;
-  /** Something to copy. */
+  /** A command to copy. */
   command(text: string): void;
-  /** Something that happened, with the time since the scene began. */
+  /** An event, with the time since the demo began. */
   event(sinceMs: number, text: string): void;
 }
 

@@ -18,7 +18,7 @@ export interface SandboxProgramDeps {
   readonly isTerminal: boolean;
 }
 
-/** Runs one command line to its end and gives its exit code. */
+/** Runs one command line until it ends. Returns the exit code. */
 export async function runSandboxProgram(
   argv: readonly string[],
   deps: SandboxProgramDeps,
@@ -62,7 +62,7 @@ async function runSandbox(flags: SandboxFlags, deps: SandboxProgramDeps, signal:
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'EADDRINUSE') return '--port: it is in use already';
+  if ('code' in error && error.code === 'EADDRINUSE') return '--port: the port is in use';
   return error instanceof StartupError ? error.message : (error.stack ?? error.message);
 }
 
@@ -75,12 +75,12 @@ function greet(output: Output, { sandbox }: SandboxCluster, flags: SandboxFlags,
   const nodes = flags.nodes === 1 ? '1 node' : `${flags.nodes} nodes`;
   output.heading(`A small Kubernetes is up, in ${Math.round(greeting.tookMs)} ms.`);
   output.line('');
-  output.item('API', `${sandbox.url}, ${flags.dataDir === undefined ? 'in memory' : `kept in ${flags.dataDir}`}`);
-  output.item('nodes', `${nodes}, simulated: pods start, run and stop, but no container does`);
+  output.item('API', `${sandbox.url}, ${flags.dataDir === undefined ? 'in memory' : `stored in ${flags.dataDir}`}`);
+  output.item('nodes', `${nodes}, simulated: pods start, run and stop, without containers`);
   output.item('controllers', flags.controllers ? `${controllers.length}, in the controller manager` : 'none');
   output.item('log', greeting.logFile);
   output.line('');
-  output.line('Everyone this API knows may do everything: it is for trying things out, on this machine alone.');
+  output.line('Every user of this API may do everything. It is for experiments on this machine only.');
   output.line('To use it from another terminal:');
   output.line('');
   output.command(`export KUBECONFIG=${sandbox.kubeconfigFile}`);
@@ -99,7 +99,7 @@ async function live(
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-/** The log lies beside the kubeconfig, whose place is known only once the first lines have been written. */
+/** The log file is beside the kubeconfig. Lines are kept in memory until the directory is known. */
 class DeferredLogger {
   readonly logger: Logger;
   #lines: string[] = [];

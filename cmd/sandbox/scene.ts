@@ -26,7 +26,7 @@ const namespace = 'default';
 const labels = { app: 'hello' };
 const key = objectKey(namespace, 'hello');
 const selection = { namespace, labelSelector: 'app=hello' };
-/** Between the acts, for whoever reads along. */
+/** Time to read between two steps. */
 const pauseMs = 1200;
 
 const deployment: Unsaved<Deployment> = {
@@ -46,7 +46,7 @@ const service: Unsaved<Service> = {
   spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
 };
 
-/** Shows what controllers do: makes a Deployment, kills one of its pods, rolls out a new version, and tells what happens. */
+/** The demo: creates a Deployment, deletes one of its pods, rolls out a new version, and prints what happens. */
 export async function playScene({ client, output, clock }: SceneDeps, signal: AbortSignal): Promise<void> {
   const startedMs = clock.monotonic();
   const tell = (text: string): void => output.event(clock.monotonic() - startedMs, text);
@@ -56,7 +56,7 @@ export async function playScene({ client, output, clock }: SceneDeps, signal: Ab
     await client.create(Services, service, signal);
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    output.line('The sample Deployment "hello" is there from an earlier time: everything is as you left it.');
+    output.line('The sample Deployment "hello" exists from an earlier run. Nothing was changed.');
     return;
   }
   const watching = new AbortController();
@@ -79,7 +79,7 @@ export async function playScene({ client, output, clock }: SceneDeps, signal: Ab
     watching.abort();
     await told;
   }
-  output.heading('That was the scene. The cluster stays up; try:');
+  output.heading('The demo is over. The cluster keeps running; try:');
   for (const command of [
     'kubectl get deployments,pods,services',
     'kubectl scale deployment hello --replicas=5',
@@ -98,11 +98,11 @@ async function killOne(client: Client, tell: (text: string) => void, signal: Abo
   const { name, uid } = victim.metadata;
   tell(`kill ${name}`);
   await client.delete(Pods, keyOf(victim), {}, signal);
-  // Right after the delete, the Deployment may still count three: one of them is to be new.
+  // Right after the delete, the status may still count three pods. Wait until one of them is new.
   await untilPods(client, (uids) => !uids.has(uid) && uids.size === items.length, signal);
 }
 
-/** Waits until the pods there are satisfy a condition. */
+/** Waits until the set of pods meets a condition. */
 async function untilPods(
   client: Client,
   isEnough: (uids: ReadonlySet<string>) => boolean,
@@ -137,7 +137,7 @@ function isRolledOut({ metadata, spec, status }: Deployment): boolean {
   );
 }
 
-/** One line for each step in the life of a pod. */
+/** Prints one line for each change of a pod's state. */
 async function tellOfPods(client: Client, tell: (text: string) => void, signal: AbortSignal): Promise<void> {
   const last = new Map<string, string>();
   try {
