@@ -22,7 +22,7 @@ export interface ConnectDeps {
   readonly pluginMetrics: Pick<ExecPluginMetrics, 'follow'>;
 }
 
-/** The connection of the process: `--kubeconfig` and `--master`, or the pod's own account when neither is given. */
+/** The connection of the process: `--kubeconfig` and `--master`, or the service account of the pod if neither is set. */
 export async function connect({ flags }: Options, deps: ConnectDeps): Promise<Connection> {
   const { environment } = deps;
   const { kubeconfig, master } = flags;
@@ -32,7 +32,7 @@ export async function connect({ flags }: Options, deps: ConnectDeps): Promise<Co
   return load({ path: pathOrPod(kubeconfig), server, proxyEnv: environment }, flag, deps);
 }
 
-/** What `--authentication-kubeconfig` and its like name; undefined when there is nobody to ask. */
+/** The connection for reviews. Undefined if the flag is empty and the process does not run in a pod. */
 export async function connectReviewer(
   flag: 'authentication-kubeconfig' | 'authorization-kubeconfig',
   options: Options,
@@ -84,12 +84,12 @@ export function createClientBuilder(
   });
 }
 
-/** What Go's client falls back to when told 0. */
+/** The defaults of Go's client if the rate is 0. */
 const zeroQps = { qps: 5, burst: 10 };
 
 /**
- * Requests per second of each client. Without a flag there is no limit of our own: the server's priority and fairness
- * says when it has had enough (429, Retry-After), and the transport bounds what is under way at once.
+ * Requests per second of each client. Without a flag there is no client-side limit: the API server's priority and
+ * fairness sets the pace (429, Retry-After), and the transport limits the requests in flight.
  */
 export function requestRate({ flags, given }: Options): { readonly qps?: number; readonly burst?: number } {
   if (!given.has('kube-api-qps') && !given.has('kube-api-burst')) return {};

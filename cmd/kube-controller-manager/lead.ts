@@ -9,18 +9,18 @@ import { Supervisor, type ControllerLife } from './supervisor.ts';
 export interface LeadDeps extends ContextDeps {
   readonly health: HealthChecks;
   readonly controllerMetrics: ControllerMetrics;
-  /** What controllers show of themselves, by their names. */
+  /** The debug pages of each controller, by its name. */
   readonly debugPages: Map<string, () => Controller['debugPages']>;
-  /** Called when controllers did not end in time: work may still be under way, so the lease must not be given up. */
+  /** Called if controllers did not end in time. They may still write, so the lease must not be released. */
   readonly onStuck: (names: readonly string[]) => void;
 }
 
-/** Requests that are told to stop end at once; this is for what follows, before a controller counts as stuck. */
+/** Aborted requests end at once. Controllers have this long to end after them before they count as stuck. */
 const afterGraceMs = 2000;
 
 /**
- * Builds every controller, starts the informers, runs the controllers until the signal aborts, stops the informers.
- * Throws a `StartupError` when a controller cannot be built. When it resolves, nothing is left running.
+ * Creates every controller, starts the informers, runs the controllers until the signal aborts, stops the informers.
+ * Throws a `StartupError` if a controller cannot be created. When it resolves, nothing is left running.
  */
 export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
   const { health, logger, options, clock } = deps;
@@ -70,7 +70,7 @@ function createSupervisor(descriptor: ControllerDescriptor, shared: SharedContex
 
 async function startLater(supervisor: Supervisor, { clock, options, random }: LeadDeps, signal: AbortSignal) {
   const intervalMs = options.flags['controller-start-interval'];
-  if (intervalMs > 0) await clock.sleep(intervalMs * (1 + random()), signal).catch(() => undefined); // by the abort
+  if (intervalMs > 0) await clock.sleep(intervalMs * (1 + random()), signal).catch(() => undefined); // rejects only on abort
   await supervisor.run(signal);
 }
 
@@ -83,7 +83,7 @@ async function reportSync({ informers }: SharedContext, { clock, logger }: LeadD
   }
 }
 
-/** A leader without controllers still leads. */
+/** Keeps a leader without controllers leading. */
 function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -91,7 +91,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Says who is still at it, and gives up on them when the time for stopping is over. */
+/** Reports the controllers that are still active after the shutdown timeout. */
 function watchForStuck(supervisors: readonly Supervisor[], deps: LeadDeps, signal: AbortSignal) {
   const { clock, options, onStuck } = deps;
   const limitMs = options.flags['controller-shutdown-timeout'];

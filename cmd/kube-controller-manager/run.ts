@@ -29,7 +29,7 @@ export interface RunDeps {
   readonly environment: Environment;
   readonly hostname: string;
   readonly reportedVersion: string;
-  /** Changes how much is logged, and says so. Throws when the value is no number. Absent: it stays as it is. */
+  /** Changes the log verbosity and returns a confirmation. Throws a `FlagError` if the value is not valid. */
   readonly setVerbosity?: ((value: string) => string) | undefined;
 }
 
@@ -41,9 +41,9 @@ const alwaysLogged: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The life of the process: connect, serve, record events, lead. Whatever was started is put on one stack, and ends in
- * the opposite order: controllers finish and the lease is released before events are flushed, the port is closed and
- * the connections go. Aborting `signal` asks for that end.
+ * Runs the process: connect, serve, record events, lead. Everything that starts is put on one stack and ends in reverse
+ * order: controllers finish, the lease is released, events are flushed, the port is closed, the connections are closed.
+ * Aborting `signal` starts the shutdown.
  */
 export async function run(options: Options, deps: RunDeps, signal: AbortSignal): Promise<ExitCode> {
   const { clock, logger } = deps;
@@ -55,7 +55,7 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
   const pluginMetrics = createExecPluginMetrics(registry, () => clock.now());
   const clients = await openClients(options, { ...deps, registry, pluginMetrics }, stack);
   logger.info({ ...versionInfo(deps.reportedVersion) }, 'starting');
-  for (const note of options.notes) logger.warn({ note }, 'not everything that was asked for will happen');
+  for (const note of options.notes) logger.warn({ note }, 'a setting has no effect');
 
   const { health, sliRegistry } = createHealth();
   const debugPages: LeadDeps['debugPages'] = new Map();
@@ -100,18 +100,18 @@ interface ReachDeps {
   readonly logger: Logger;
 }
 
-/** Opens the port and waits for the API server, both at once, to start sooner. */
+/** Opens the port and waits for the API server at the same time, to start sooner. */
 async function listenAndReach(server: Server, deps: ReachDeps, signal: AbortSignal): Promise<void> {
   const { options, clients, clock, logger } = deps;
   const client = clients.process.processClientFor('kube-controller-manager');
   const needsLookUp = clients.authentication !== undefined && mustLookUpAuthorities(options);
-  // Who stands for a lease stands by for the server too: to end and be started again, later each time, helps nobody.
+  // A candidate waits for the API server: exiting would only add restart back-off.
   const patient = options.flags['leader-elect'] && !needsLookUp;
   const wait = { clock, logger, server: clients.connection.address.url, patient };
   const reach = (until: AbortSignal): Promise<void> => waitForApiServer(client, wait, until);
   if (needsLookUp) {
     const listening = server.listen(signal);
-    listening.catch(() => {}); // awaited below, unless the wait, which knows better why it failed, ends everything first
+    listening.catch(() => {}); // awaited below; if the wait for the API server fails, its error is the better one
     await reach(signal);
     await listening;
     return;
@@ -120,7 +120,7 @@ async function listenAndReach(server: Server, deps: ReachDeps, signal: AbortSign
   signal.throwIfAborted();
 }
 
-/** When the lease is lost or work goes on that should have ended, another process may be at work: exit, tidy or not. */
+/** If the lease is lost, or controllers are stuck, another process may lead soon: exit at once, without clean-up. */
 async function endOf(work: Promise<void>, stuck: Promise<ExitCode>, stack: AsyncDisposableStack): Promise<ExitCode> {
   try {
     const exitCode = await Promise.race([stuck, done(work)]);
@@ -164,7 +164,7 @@ async function openClients(options: Options, deps: OpenDeps, stack: AsyncDisposa
   const process = open(connection);
   const reviewer = async (flag: 'authentication-kubeconfig' | 'authorization-kubeconfig') => {
     if (flags['secure-port'] === 0) return undefined;
-    // kubeadm names the same file three times: one connection will do.
+    // kubeadm sets all three flags to the same file: one connection is enough.
     if (flags[flag] === flags.kubeconfig && flags.kubeconfig !== '' && flags.master === '') return process;
     const own = await connectReviewer(flag, options, deps);
     return own === undefined ? undefined : open(own);
@@ -221,7 +221,7 @@ function createElector({ options, deps, clients, events, registry }: ElectorPart
     clock,
     lock: { namespace: flags['leader-elect-resource-namespace'], name },
     identity: newIdentity(hostname),
-    // The gate is off by default in Go; here only turning it off by hand keeps the lease.
+    // In Go the gate is off by default. Here the lease is released unless the gate is explicitly off.
     releaseOnCancel:
       !gates.isSet('ControllerManagerReleaseLeaderElectionLockOnExit') ||
       gates.isEnabled('ControllerManagerReleaseLeaderElectionLockOnExit'),

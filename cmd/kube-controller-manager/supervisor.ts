@@ -2,7 +2,7 @@ import type { Controller } from '../../pkg/controller/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import { backoffDelay, formatDuration, type Clock } from '../../pkg/time/index.ts';
 
-/** One life of a controller. `discard` frees what building it has left in shared places. */
+/** One run of a controller. `discard` removes what its creation added to shared informers. */
 export interface ControllerLife {
   readonly controller: Controller;
   discard(): void;
@@ -10,9 +10,9 @@ export interface ControllerLife {
 
 export interface SupervisorOptions {
   readonly name: string;
-  /** Built before anything runs, so that a controller that cannot be built stops the start. */
+  /** Created before anything runs, so that a controller that cannot be created stops the start. */
   readonly first: ControllerLife;
-  /** Builds the next one after a crash. */
+  /** Creates the controller again after a crash. */
   readonly rebuild: () => ControllerLife;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -20,14 +20,14 @@ export interface SupervisorOptions {
   readonly onRunning: (running: boolean) => void;
 }
 
-/** A second, then twice as long each time: quick after a single accident, easy on the server when it keeps failing. */
+/** Doubles with each crash: quick after a single crash, easy on the server if the controller keeps crashing. */
 const restartBackoff = { baseMs: 1000, maxMs: 60_000, jitter: 0.2 };
-/** Who has run for this long is counted as recovered, and its next crash as its first. */
+/** A controller that has run for this long has recovered: its next crash counts as the first. */
 const recoveredAfterMs = 120_000;
 
 /**
- * Keeps one controller running until the signal aborts. A crash is logged, shown by `problem` until the controller runs
- * again, and followed by a new life after a back-off; it concerns no other controller.
+ * Keeps one controller running until the signal aborts. A crash is logged, and reported by `problem` until the
+ * controller runs again. The controller is created again after a back-off. Other controllers are not affected.
  */
 export class Supervisor {
   readonly name: string;
@@ -41,17 +41,17 @@ export class Supervisor {
     this.#options = options;
   }
 
-  /** Why the controller is not running although it should. */
+  /** Why the controller is not running, if it should be. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Whether something of the controller may still be running. */
+  /** Whether any part of the controller may still be running. */
   get active(): boolean {
     return this.#active;
   }
 
-  /** What the controller shows of itself; undefined while it does not run. */
+  /** The debug pages of the controller; undefined while it does not run. */
   get debugPages(): Controller['debugPages'] {
     return this.#running?.debugPages;
   }
@@ -106,6 +106,6 @@ export class Supervisor {
     const { clock, logger, name, random } = this.#options;
     const delayMs = backoffDelay(restartBackoff, crashes - 1, random());
     logger.info({ controller: name, after: formatDuration(Math.round(delayMs)) }, 'restarting controller');
-    await clock.sleep(delayMs, signal).catch(() => undefined); // rejects only because of the signal: the loop sees it
+    await clock.sleep(delayMs, signal).catch(() => undefined); // rejects only on abort, which the loop checks
   }
 }
