@@ -22,6 +22,9 @@ import { electionDurations, type Options } from './options.ts';
 import { mustLookUpAuthorities, planServer } from './serving.ts';
 import { versionInfo } from './version.ts';
 
+/** Nothing else uses these, so that nothing else can fill them. */
+const leaseConnections = 'leader-election';
+
 export interface RunDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -103,7 +106,8 @@ interface ReachDeps {
 /** Opens the port and waits for the API server at the same time, to start sooner. */
 async function listenAndReach(server: Server, deps: ReachDeps, signal: AbortSignal): Promise<void> {
   const { options, clients, clock, logger } = deps;
-  const client = clients.process.processClientFor('kube-controller-manager');
+  // The lease is next: it need not open a connection then.
+  const client = clients.process.processClientFor('kube-controller-manager', { connections: leaseConnections });
   const needsLookUp = clients.authentication !== undefined && mustLookUpAuthorities(options);
   // A candidate waits for the API server: exiting would only add restart back-off.
   const patient = options.flags['leader-elect'] && !needsLookUp;
@@ -216,8 +220,8 @@ function createElector({ options, deps, clients, events, registry }: ElectorPart
   const name = flags['leader-elect-resource-name'];
   return new LeaderElector({
     ...electionDurations(flags),
-    // Neither rate limit nor queue of others may delay a renewal.
-    client: clients.processClientFor('leader-election', { qps: 0 }),
+    // Neither a rate limit nor requests of others may delay a renewal.
+    client: clients.processClientFor('leader-election', { qps: 0, connections: leaseConnections }),
     clock,
     lock: { namespace: flags['leader-elect-resource-namespace'], name },
     identity: newIdentity(hostname),

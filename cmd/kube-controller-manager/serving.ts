@@ -21,8 +21,11 @@ export interface ServingDeps {
   readonly logger: Logger;
 }
 
-/** The server limits its reviews itself. --kube-api-qps is for controllers. */
-const reviewRate = { qps: 0 };
+/**
+ * The server limits its reviews itself: --kube-api-qps is for controllers. Probes and scrapes are answered however many
+ * requests the controllers have under way.
+ */
+const reviewOverrides = { qps: 0, connections: 'reviews' };
 
 /** Maps the flags to the options of the server. */
 export function planServer(deps: ServingDeps): ServerOptions {
@@ -42,7 +45,7 @@ export function planServer(deps: ServingDeps): ServerOptions {
       permitPortSharing: flags['permit-port-sharing'],
     },
     authentication: {
-      client: deps.authentication?.processClientFor('authentication', reviewRate),
+      client: deps.authentication?.processClientFor('authentication', reviewOverrides),
       skipLookup: flags['authentication-skip-lookup'],
       tolerateLookupFailure: flags['authentication-tolerate-lookup-failure'],
       tokenCacheTtlMs: flags['authentication-token-webhook-cache-ttl'],
@@ -57,7 +60,7 @@ export function planServer(deps: ServingDeps): ServerOptions {
       },
     },
     authorization: {
-      client: deps.authorization?.processClientFor('authorization', reviewRate),
+      client: deps.authorization?.processClientFor('authorization', reviewOverrides),
       alwaysAllowPaths: flags['authorization-always-allow-paths'],
       allowedTtlMs: flags['authorization-webhook-cache-authorized-ttl'],
       deniedTtlMs: flags['authorization-webhook-cache-unauthorized-ttl'],

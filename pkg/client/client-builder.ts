@@ -36,21 +36,19 @@ export interface ClientBuilderOptions {
 }
 
 /** Settings in which one client differs from the others. */
-export type ClientOverrides = Pick<ClientBuilderOptions, 'qps' | 'burst' | 'timeoutMs' | 'guard'>;
+export interface ClientOverrides extends Pick<ClientBuilderOptions, 'qps' | 'burst' | 'timeoutMs' | 'guard'> {
+  /** Connections of this name, which only those who name them too can fill. Absent: those of all controllers. */
+  readonly connections?: string | undefined;
+}
 
-/** Makes clients that share connections but neither user agent nor rate limit, nor, if so configured, identity. */
+/** Makes clients that share connections, unless told otherwise, but neither user agent nor rate limit, nor, if so configured, identity. */
 export class ClientBuilder {
   readonly #options: ClientBuilderOptions;
-  readonly #transport: Transport;
-  /** For clients that show a token: a client certificate on the same connection would outrank it. */
-  readonly #anonymousTransport: Transport;
-  readonly #inUse = new Set<Transport>();
+  readonly #transports = new Map<string, Transport>();
   readonly #closed = new AbortController();
 
   constructor(options: ClientBuilderOptions) {
     this.#options = options;
-    this.#transport = new Transport(options.connection.address, options.clock);
-    this.#anonymousTransport = new Transport(options.connection.address, options.clock);
   }
 
   /** As the service account of the controller if so configured, else as the process. */
@@ -60,12 +58,14 @@ export class ClientBuilder {
     const issuer = this.processClientFor(name, overrides);
     const account = { namespace, name, tls: connection.anonymousTls };
     const credentials = serviceAccountCredentials(issuer, account, clock, this.#closed.signal);
-    return this.#client(name, overrides, this.#anonymousTransport, credentials);
+    // A client certificate on the same connection would outrank the token.
+    return this.#client(name, overrides, this.#transportFor(`${overrides.connections ?? ''} by token`), credentials);
   }
 
   /** With the process's own credentials, whatever else is configured: for what the process does as itself. */
   processClientFor(name: string, overrides: ClientOverrides = {}): Client {
-    return this.#client(name, overrides, this.#transport, this.#options.connection.credentials);
+    const transport = this.#transportFor(overrides.connections ?? '');
+    return this.#client(name, overrides, transport, this.#options.connection.credentials);
   }
 
   /** The certificates (PEM) by which the API server is known; undefined where the machine's own are trusted, or any. */
@@ -76,16 +76,25 @@ export class ClientBuilder {
   /** Closes every connection; requests on their way fail. */
   close(): void {
     this.#closed.abort(new Error('client builder closed'));
-    this.#transport.close();
-    this.#anonymousTransport.close();
-    for (const _ of this.#inUse) this.#options.observer?.connectionsClosed?.();
-    this.#inUse.clear();
+    for (const transport of this.#transports.values()) {
+      transport.close();
+      this.#options.observer?.connectionsClosed?.();
+    }
+    this.#transports.clear();
+  }
+
+  #transportFor(connections: string): Transport {
+    const { connection, clock, observer } = this.#options;
+    const existing = this.#transports.get(connections);
+    observer?.connectionsTaken?.(existing !== undefined);
+    if (existing !== undefined) return existing;
+    const transport = new Transport(connection.address, clock);
+    this.#transports.set(connections, transport);
+    return transport;
   }
 
   #client(name: string, overrides: ClientOverrides, transport: Transport, credentials: Credentials): Client {
     const { clock, random = systemRandom, userAgent, observer, keepManagedFields } = this.#options;
-    observer?.connectionsTaken?.(this.#inUse.has(transport));
-    this.#inUse.add(transport);
     const { qps = 0, burst = qps, timeoutMs = defaultTimeoutMs, guard } = { ...this.#options, ...overrides };
     return new RestClient({
       name,
@@ -121,7 +130,13 @@ function serviceAccountCredentials(issuer: Client, account: Account, clock: Cloc
     // Where the clocks of server and machine disagree by more than a token's life, go by what was asked for.
     const expiresAfterMs = lifeMs > 0 ? lifeMs : tokenSeconds * 1000;
     return {
-      identity: { tls: account.tls(), headers: ['authorization', `Bearer ${status.token}`] },
+      identity: {
+        // Asked for anew each time: the authority may be rotated while the token is good.
+        get tls() {
+          return account.tls();
+        },
+        headers: ['authorization', `Bearer ${status.token}`],
+      },
       renewAfterMs: expiresAfterMs * renewAtShare,
       expiresAfterMs,
     };

@@ -5,7 +5,7 @@ import type { TlsIdentity } from './tls-options.ts';
 /** After a renewal has failed, what is held stays in use for this long before the next one is tried. */
 const retryRenewalMs = 10_000;
 
-/** What one request needs to be let in. The same `tls` object means the same connections can be used. */
+/** What one request needs to be let in. An equal `tls` means the same connections can be used. */
 export interface Identity {
   readonly tls: TlsIdentity;
   /** Names and values in turn. */

@@ -48,7 +48,9 @@ export class Exchange<A> {
   readonly #parts: ExchangeParts<A>;
   readonly #timer: { cancel(): void };
   #isOver = false;
+  #isReleased = false;
   #sent = false;
+  #onRelease: (() => void) | undefined;
   /** What an abort destroys: the request, and once there is one the response, so that its reader hears the reason. */
   #destroyable: { destroy(error: Error): void } | undefined;
 
@@ -65,6 +67,12 @@ export class Exchange<A> {
 
   sending(request: { destroy(error: Error): void }): void {
     this.#destroyable = request;
+  }
+
+  /** Calls back once nothing of the exchange is left: at once if that is so already. */
+  onRelease(callback: () => void): void {
+    if (this.#isReleased) callback();
+    else this.#onRelease = callback;
   }
 
   /** From here on the server may have seen it. */
@@ -85,12 +93,16 @@ export class Exchange<A> {
 
   /** Nothing of the exchange is left: the signal may forget it. */
   readonly release = (): void => {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
     this.#timer.cancel();
+    this.#onRelease?.();
     this.#parts.signal.removeEventListener('abort', this.#onAbort);
   };
 
   readonly fail = (cause: Error): void => {
     const { signal, host, reject } = this.#parts;
+    if (this.#isOver) return; // what was given up can still fail
     this.#isOver = true;
     this.release();
     if (signal.aborted) reject(abortReason(signal));
@@ -104,13 +116,14 @@ export class Exchange<A> {
 
   readonly #onTimeout = (): void => {
     const { timeoutMs, host } = this.#parts;
-    const message = `${host}: no answer within ${timeoutMs} ms`;
+    const missing = this.#destroyable === undefined ? 'connection' : 'answer';
+    const message = `${host}: no ${missing} within ${timeoutMs} ms`;
     this.#stop(new ConnectionError(message, { mayHaveBeenSent: this.#sent }));
   };
 
   #stop(reason: Error): void {
-    if (this.#destroyable === undefined) this.fail(reason);
-    else this.#destroyable.destroy(reason);
+    this.#destroyable?.destroy(reason);
+    this.fail(reason); // a request that waits for its connection would only tell when it has got it
   }
 }
 

@@ -6,10 +6,15 @@ import { TLSSocket } from 'node:tls';
 import type { Exchange, WireRequest } from './exchange.ts';
 import { tcpKeepAliveMs, type TlsOptions } from './tls-options.ts';
 
-/** Connections for requests. More would only queue in the server; each costs a handshake and memory on both sides. */
-const maxSockets = 64;
+/** Idle connections that are kept for requests. How many are under way at once is not decided here: see `RequestLanes`. */
+const maxFreeSockets = 96;
 /** The API server closes idle connections after 90 s. To close ours sooner keeps requests off connections that are dying. */
 const idleSocketMs = 60_000;
+
+/** Node hands these on to `createConnection`, the only way to tell there for which request a connection is. */
+interface RequestOptions extends https.RequestOptions {
+  readonly exchange: { readonly isOver: boolean };
+}
 
 export interface Http1Server {
   readonly url: URL;
@@ -19,8 +24,8 @@ export interface Http1Server {
 }
 
 /**
- * HTTP/1.1 connections to one server. Requests share a bounded pool; streams have connections of their own, so that a
- * hundred watches leave no request waiting.
+ * HTTP/1.1 connections to one server, as many as are asked for at once. Streams have their own, so that hundreds of
+ * watches that end leave no idle connections behind for requests.
  */
 export class Http1Pools {
   readonly #server: Http1Server;
@@ -39,21 +44,23 @@ export class Http1Pools {
     };
     const newAgent = tls === undefined ? newHttpAgent : newHttpsAgent;
     this.#agents = {
-      requests: newAgent({ ...options, maxSockets, maxFreeSockets: maxSockets }),
+      requests: newAgent({ ...options, maxFreeSockets }),
       streams: newAgent(options),
     };
   }
 
   send<A>(request: WireRequest, pool: 'requests' | 'streams', exchange: Exchange<A>): void {
     const { url, tls } = this.#server;
-    const sending = (tls === undefined ? http : https).request({
+    const options: RequestOptions = {
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port === '' ? (tls === undefined ? 80 : 443) : Number(url.port),
       method: request.method,
       path: request.path,
       headers: ['host', url.host, ...request.headers],
       agent: this.#agents[pool],
-    });
+      exchange,
+    };
+    const sending = (tls === undefined ? http : https).request(options);
     exchange.sending(sending);
     // Node writes nothing before this event, which a request without a connection may wait for, long or not.
     sending.on('socket', (socket) => {
@@ -70,9 +77,10 @@ export class Http1Pools {
     else sending.end(request.body);
   }
 
-  /** Closes what is idle; what is in use ends by itself when its request does. */
+  /** Closes what is idle; what is in use is closed when its request has ended. */
   retire(): void {
     for (const agent of Object.values(this.#agents)) {
+      agent.maxFreeSockets = 0;
       for (const sockets of Object.values(agent.freeSockets)) {
         for (const socket of sockets ?? []) socket.destroy();
       }
@@ -129,6 +137,9 @@ function limitHandshakes(agent: https.Agent): https.Agent {
   const createConnection = agent.createConnection.bind(agent);
   const waiting: (() => void)[] = [];
   let handshakes = 0;
+  const startNext = (): void => {
+    while (handshakes < maxHandshakes && waiting.length > 0) waiting.shift()?.();
+  };
   const connect = (...[options, onCreated]: ConnectArguments): ReturnType<https.Agent['createConnection']> => {
     const socket = createConnection(options, onCreated);
     if (!(socket instanceof TLSSocket)) return socket; // through a proxy there is no telling yet
@@ -136,7 +147,7 @@ function limitHandshakes(agent: https.Agent): https.Agent {
     const onEnd = (): void => {
       socket.off('secureConnect', onEnd).off('close', onEnd);
       handshakes -= 1;
-      waiting.shift()?.();
+      startNext();
     };
     socket.on('secureConnect', onEnd).on('close', onEnd);
     return socket;
@@ -144,6 +155,8 @@ function limitHandshakes(agent: https.Agent): https.Agent {
   agent.createConnection = (options, onCreated) => {
     if (handshakes < maxHandshakes || onCreated === undefined) return connect(options, onCreated);
     waiting.push(() => {
+      // The types ask for a socket beside the error, which there is none of.
+      if (isGivenUp(options)) return (onCreated as (error: Error) => void)(new Error('given up'));
       const socket = connect(options, onCreated);
       if (socket) onCreated(null, socket);
     });
@@ -152,3 +165,7 @@ function limitHandshakes(agent: https.Agent): https.Agent {
   return agent;
 }
 type ConnectArguments = Parameters<https.Agent['createConnection']>;
+
+function isGivenUp(options: object): boolean {
+  return 'exchange' in options && (options as RequestOptions).exchange.isOver;
+}

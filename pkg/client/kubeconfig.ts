@@ -9,7 +9,7 @@ import { RenewedCredentials, type Credentials, type Identity, type Renewal } fro
 import { ConfigError } from './errors.ts';
 import { httpUrl, readKubeconfigFile, readNamedFile, type CurrentContext } from './kubeconfig-file.ts';
 import type { PluginCertificate } from './observer.ts';
-import type { TlsIdentity } from './tls-options.ts';
+import { isSameTls, type TlsIdentity } from './tls-options.ts';
 import type { ServerAddress } from './transport.ts';
 
 /** Token and certificate files are read again this often, as client-go does: whoever rotates them leaves an overlap. */
@@ -219,14 +219,4 @@ function validityOf(certificate: string): PluginCertificate {
 
 function withoutCertificate(tls: TlsIdentity): TlsIdentity {
   return { ...tls, cert: undefined, key: undefined };
-}
-
-function isSameTls(a: TlsIdentity, b: TlsIdentity): boolean {
-  return (
-    a.ca === b.ca &&
-    a.cert === b.cert &&
-    a.key === b.key &&
-    a.serverName === b.serverName &&
-    a.insecureSkipVerify === b.insecureSkipVerify
-  );
 }

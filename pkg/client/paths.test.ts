@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { ClusterRoles, Deployments, Nodes, objectKey, Pods } from '../api/index.ts';
-import { collectionPath, objectPath, query } from './paths.ts';
+import { collectionPath, namespaceIn, objectPath, query } from './paths.ts';
 
 describe('paths', () => {
   const rows: readonly [string, string, string][] = [
@@ -38,4 +38,17 @@ describe('query', () => {
     );
   });
   test('is empty without parameters', () => expect(query({})).toBe(''));
+});
+
+describe('namespaceIn', () => {
+  const rows: readonly [string, string][] = [
+    ['/api/v1/namespaces/ns/pods/a', 'ns'],
+    ['/apis/apps/v1/namespaces/ns/deployments?limit=500', 'ns'],
+    ['/api/v1/namespaces/ns', 'ns'],
+    ['/api/v1/namespaces/ns?x=1', 'ns'],
+    ['/api/v1/namespaces', ''],
+    ['/api/v1/nodes/a', ''],
+    ['/healthz', ''],
+  ];
+  for (const [path, namespace] of rows) test(path, () => expect(namespaceIn(path)).toBe(namespace));
 });

@@ -18,6 +18,16 @@ export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): st
   return subresource === undefined ? path : `${path}/${subresource}`;
 }
 
+/** The namespace that a path leads into; empty when it leads into none. */
+export function namespaceIn(path: string): string {
+  const start = path.indexOf(namespaces);
+  if (start === -1) return '';
+  const name = start + namespaces.length;
+  const end = path.slice(name).search(/[/?]/);
+  return end === -1 ? path.slice(name) : path.slice(name, name + end);
+}
+const namespaces = '/namespaces/';
+
 /** The parameters that are set, as `?a=1&b=2`; empty without any. */
 export function query(parameters: object): string {
   let text = '';

@@ -4,6 +4,7 @@ import type { Credentials, Identity } from './credentials.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
 import { cutManagedFields } from './managed-fields.ts';
 import type { RequestObserver } from './observer.ts';
+import { namespaceIn } from './paths.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { retryDelay, type Repetition } from './retry.ts';
 import type { HttpAnswer, HttpStream, WriteGuard } from './exchange.ts';
@@ -26,6 +27,8 @@ export interface RequestSpec {
 }
 
 export interface RequesterOptions {
+  /** Of the client: its requests take turns with those of others. */
+  readonly name: string;
   readonly transport: Transport;
   readonly credentials: Credentials;
   readonly clock: Clock;
@@ -83,7 +86,7 @@ export class Requester {
   }
 
   async #exchange(spec: RequestSpec, identity: Identity, signal: AbortSignal): Promise<HttpAnswer> {
-    const { transport, clock, timeoutMs, observer } = this.#options;
+    const { name, transport, clock, timeoutMs, observer } = this.#options;
     const startedMs = clock.monotonic();
     let answer: HttpAnswer | undefined;
     try {
@@ -91,7 +94,8 @@ export class Requester {
       const { method, path, body } = spec;
       const guard = this.#guardOf(spec);
       guard?.();
-      answer = await transport.send({ method, path, headers, body, tls: identity.tls, timeoutMs, guard }, signal);
+      const lane = { client: name, namespace: namespaceIn(path) };
+      answer = await transport.send({ method, path, headers, body, lane, tls: identity.tls, timeoutMs, guard }, signal);
     } finally {
       if (observer !== undefined) this.#observe(spec, startedMs, answer?.status, answer?.body.length);
     }

@@ -28,9 +28,7 @@ const patchContentTypes: Readonly<Record<Patch['type'], string>> = {
   apply: 'application/apply-patch+yaml', // JSON is YAML
 };
 
-export interface RestClientOptions extends RequesterOptions {
-  readonly name: string;
-}
+export type RestClientOptions = RequesterOptions;
 
 /** The verbs of the API, as paths, queries and bodies. What comes back is taken at the server's word for its type. */
 export class RestClient implements Client {

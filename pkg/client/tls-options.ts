@@ -11,6 +11,18 @@ export interface TlsIdentity {
   readonly insecureSkipVerify?: boolean | undefined;
 }
 
+/** Whether the same connections will do. Compares contents: who holds a token may still hold a copy from before. */
+export function isSameTls(a: TlsIdentity, b: TlsIdentity): boolean {
+  return (
+    a === b ||
+    (a.ca === b.ca &&
+      a.cert === b.cert &&
+      a.key === b.key &&
+      a.serverName === b.serverName &&
+      a.insecureSkipVerify === b.insecureSkipVerify)
+  );
+}
+
 export interface TlsOptions {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: boolean;

@@ -11,7 +11,8 @@ import {
 } from './exchange.ts';
 import { Http1Pools } from './http1-pools.ts';
 import { Http2Connections } from './http2-connections.ts';
-import { tlsOptions, type TlsIdentity } from './tls-options.ts';
+import { defaultLaneLimits, RequestLanes, type Lane } from './request-lanes.ts';
+import { isSameTls, tlsOptions, type TlsIdentity } from './tls-options.ts';
 
 export interface ServerAddress {
   /** `https://host:port/prefix`, or http. */
@@ -24,16 +25,19 @@ export interface ServerAddress {
 
 export interface HttpRequest extends WireRequest {
   readonly tls: TlsIdentity;
+  /** Whose turn it takes. A stream takes none. */
+  readonly lane?: Lane | undefined;
   /** For the whole answer; of a stream, for its beginning. */
   readonly timeoutMs: number;
 }
 
 /**
- * Connections to one server, kept open and used again. Requests share a bounded pool of HTTP/1.1 connections, the
- * cheapest way for them. Streams share one of HTTP/2, where the server speaks it and no proxy is in between: a hundred
+ * Connections to one server, kept open and used again. Requests take turns (`RequestLanes`) on a bounded pool of HTTP/1.1
+ * connections, the cheapest way for them. Streams share one of HTTP/2, where the server speaks it and no proxy is in between: a hundred
  * watches are one handshake, and leave no request waiting.
  *
- * An abort ends the exchange at once and rejects with the signal's reason.
+ * An abort ends the exchange at once and rejects with the signal's reason, whether the request waits for its turn, for a
+ * connection or for the answer. The same holds for its timeout.
  */
 export class Transport {
   readonly host: string;
@@ -41,7 +45,10 @@ export class Transport {
   readonly #pathPrefix: string;
   readonly #address: ServerAddress;
   readonly #clock: Clock;
+  /** A connection that has brought an answer is free a tick later: whoever comes before that opens another one. */
+  readonly #lanes = new RequestLanes(defaultLaneLimits, (serve) => process.nextTick(serve));
   #routes: Routes | undefined;
+  #isClosed = false;
 
   constructor(address: ServerAddress, clock: Clock) {
     this.#url = new URL(address.url);
@@ -53,7 +60,9 @@ export class Transport {
 
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     return this.#start(request, signal, readAnswer, (wire, exchange) => {
-      this.#routesFor(request.tls).http1.send(wire, 'requests', exchange);
+      const { lane = noLane, tls } = request;
+      const leave = this.#lanes.enter(lane, () => this.#sendNow(wire, tls, exchange));
+      exchange.onRelease(leave);
     });
   }
 
@@ -67,6 +76,7 @@ export class Transport {
 
   /** Closes what is idle at once; what is in use ends with its request. */
   close(): void {
+    this.#isClosed = true;
     this.#routes?.http1.close();
     this.#routes?.http2?.close();
     this.#routes = undefined;
@@ -91,9 +101,18 @@ export class Transport {
     });
   }
 
+  #sendNow<A>(wire: WireRequest, tls: TlsIdentity, exchange: Exchange<A>): void {
+    try {
+      this.#routesFor(tls).http1.send(wire, 'requests', exchange);
+    } catch (error) {
+      exchange.fail(error instanceof Error ? error : new Error('the request cannot be sent', { cause: error }));
+    }
+  }
+
   /** Rotated certificates get new connections; those of the old ones end by themselves when their requests do. */
   #routesFor(tls: TlsIdentity): Routes {
-    if (this.#routes?.tls !== tls) {
+    if (this.#isClosed) throw new Error('the client has been closed');
+    if (this.#routes === undefined || !isSameTls(this.#routes.tls, tls)) {
       this.#routes?.http1.retire();
       this.#routes?.http2?.close();
       this.#routes = this.#makeRoutes(tls);
@@ -114,6 +133,8 @@ export class Transport {
     };
   }
 }
+
+const noLane: Lane = { client: '', namespace: '' };
 
 /** The ways to a server for one identity. */
 interface Routes {
