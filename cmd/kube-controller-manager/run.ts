@@ -51,7 +51,8 @@ const alwaysLogged: ReadonlySet<string> = new Set([
 export async function run(options: Options, deps: RunDeps, signal: AbortSignal): Promise<ExitCode> {
   const { clock, logger } = deps;
   await using stack = new AsyncDisposableStack();
-  const stopping = gracefulSignal(signal, options, stack);
+  const leaseLost = new AbortController();
+  const stopping = gracefulSignal(signal, options, leaseLost.signal, stack);
 
   const registry = createMetricsRegistry();
   const metrics = createProcessMetrics(registry, options, deps.reportedVersion);
@@ -92,7 +93,10 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
   if (!options.flags['leader-elect']) return await endOf(lead(leadDeps, stopping), stuck.promise, stack);
   const elector = createElector({ options, deps, clients: clients.process, events, registry });
   health.healthz.add(elector.healthCheck);
-  const work = (until: AbortSignal): Promise<void> => lead({ ...leadDeps, guard: elector.confirmLease }, until);
+  const work = (until: AbortSignal, lost: AbortSignal): Promise<void> => {
+    lost.addEventListener('abort', () => leaseLost.abort(lost.reason), { once: true });
+    return lead({ ...leadDeps, guard: elector.confirmLease }, until);
+  };
   return await endOf(elector.run(work, stopping), stuck.promise, stack);
 }
 
@@ -137,11 +141,16 @@ async function endOf(work: Promise<void>, stuck: Promise<ExitCode>, stack: Async
 }
 
 /** A stop that lets controllers finish what they are doing. */
-function gracefulSignal(signal: AbortSignal, { flags }: Options, stack: AsyncDisposableStack): AbortSignal {
+function gracefulSignal(
+  signal: AbortSignal,
+  { flags }: Options,
+  leaseLost: AbortSignal,
+  stack: AsyncDisposableStack,
+): AbortSignal {
   const stopping = new AbortController();
   const limitMs = flags['controller-shutdown-timeout'];
   const graceMs = limitMs > 0 ? limitMs : Number.POSITIVE_INFINITY;
-  const onAbort = (): void => stopping.abort(new GracefulStop(graceMs));
+  const onAbort = (): void => stopping.abort(new GracefulStop(graceMs, leaseLost));
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   stack.defer(() => signal.removeEventListener('abort', onAbort));

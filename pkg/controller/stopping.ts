@@ -8,15 +8,18 @@ export class GracefulStop extends Error {
   override readonly name = 'GracefulStop';
   readonly reason = 'GracefulStop';
   readonly graceMs: number;
+  /** Ends the grace when it aborts: with the lease, the right to finish is lost. */
+  readonly leaseLost: AbortSignal | undefined;
 
-  constructor(graceMs: number) {
+  constructor(graceMs: number, leaseLost?: AbortSignal) {
     super('stopping');
     this.graceMs = graceMs;
+    this.leaseLost = leaseLost;
   }
 }
 
 export interface WorkInProgress {
-  /** Aborts when running work has to stop: with `signal`, or its grace later if that asks for a clean stop. */
+  /** Aborts when running work has to stop: with `signal`, or when the grace is over if that asks for a clean stop. */
   readonly signal: AbortSignal;
   /** Frees what the wait holds. Call when no work is left. */
   release(): void;
@@ -29,8 +32,15 @@ export function finishBeforeStop(signal: AbortSignal, clock: Clock): WorkInProgr
   const stop = (): void => {
     const reason: unknown = signal.reason;
     if (!(reason instanceof GracefulStop) || reason.graceMs <= 0) return work.abort(reason);
-    const timer = clock.setTimer(reason.graceMs, () => work.abort(reason));
-    cancel = () => timer.cancel();
+    const { graceMs, leaseLost } = reason;
+    if (leaseLost?.aborted === true) return work.abort(leaseLost.reason);
+    const timer = clock.setTimer(graceMs, () => work.abort(reason));
+    const onLost = (): void => work.abort(leaseLost?.reason);
+    leaseLost?.addEventListener('abort', onLost, { once: true });
+    cancel = () => {
+      timer.cancel();
+      leaseLost?.removeEventListener('abort', onLost);
+    };
   };
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import { describe, expect, test } from 'vitest';
 
 import { objectKey, type ObjectKey } from '../api/index.ts';
@@ -181,6 +183,31 @@ describe('runWorkers', () => {
       expect(aborted).toBe(reason);
     });
   }
+
+  test('aborts running work at once when the lease is lost during a clean stop', async () => {
+    let aborted: unknown;
+    const { queue, clock, stop, ended } = start(
+      (_item, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            aborted = signal.reason;
+            reject(signal.reason as Error);
+          });
+        }),
+    );
+    queue.add(key);
+    await clock.advance(1);
+    const leaseLost = new AbortController();
+    stop.abort(new GracefulStop(60_000, leaseLost.signal));
+    await clock.advance(1000);
+    expect(aborted).toBeUndefined();
+    const reason = new Error('lease lost');
+    leaseLost.abort(reason);
+    await ended;
+    expect(aborted).toBe(reason);
+    expect(clock.pendingTimers).toBe(0);
+    expect(getEventListeners(leaseLost.signal, 'abort')).toEqual([]);
+  });
 });
 
 describe('runAll', () => {

@@ -373,6 +373,26 @@ describe('LeaderElector', () => {
     expect(specOf(client)?.holderIdentity).toBe('');
   });
 
+  test('work that winds down is told at once when the lease is lost', async () => {
+    const clock = new FakeClock();
+    const client = new RecordingClient();
+    const { stop, run } = createCandidate(clock, client);
+    let lost: AbortSignal | undefined;
+    const running = run((_signal, leaseLost) => {
+      lost = leaseLost;
+      return new Promise<void>((resolve) => leaseLost.addEventListener('abort', () => resolve()));
+    });
+    await clock.advance(2000);
+    stop.abort();
+    client.before('*', refuse);
+    await clock.advance(9999);
+    expect(lost?.aborted).toBe(false);
+    await clock.advance(1);
+    expect(await running).toBeInstanceOf(LeaderLostError);
+    expect(lost?.reason).toBe(await running);
+    expect(clock.monotonic()).toBe(12_000);
+  });
+
   test('a failure of the work is passed on after the release', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();

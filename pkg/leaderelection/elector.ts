@@ -9,8 +9,11 @@ import type { LeaderElectionOptions } from './election-options.ts';
 import { LeaderLostError } from './leader-lost-error.ts';
 import { LeaseLock, recordOf } from './lease-lock.ts';
 
-/** Does the work of a leader until the signal aborts; when it settles, nothing of it is left running. */
-export type Lead = (leadingSignal: AbortSignal) => Promise<void>;
+/**
+ * Does the work of a leader until the signal aborts; when it settles, nothing of it is left running. `leaseLost` aborts
+ * when the lease is lost, also while the work winds down: then another process may already be at work.
+ */
+export type Lead = (leadingSignal: AbortSignal, leaseLost: AbortSignal) => Promise<void>;
 
 type Attempt = { readonly kind: 'held' | 'failed' } | Exclude<Decision, { readonly record: unknown }>;
 type Outcome = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown };
@@ -130,6 +133,7 @@ export class LeaderElector {
 
   async #lead(lead: Lead, signal: AbortSignal): Promise<void> {
     const work = new AbortController();
+    const leaseLost = new AbortController();
     const passOn = (): void => work.abort(signal.reason);
     signal.addEventListener('abort', passOn, { once: true });
     const finished = new AbortController();
@@ -137,13 +141,15 @@ export class LeaderElector {
     this.#lose = (lost) => {
       unconfirmed ??= lost;
       work.abort(lost);
+      leaseLost.abort(lost);
       finished.abort();
     };
-    const working = settle(lead, work.signal).finally(() => finished.abort());
+    const working = settle(lead, work.signal, leaseLost.signal).finally(() => finished.abort());
     try {
       const lost = (await this.#renewUntil(finished.signal)) ?? unconfirmed;
       if (lost !== undefined) {
         work.abort(lost);
+        leaseLost.abort(lost);
         await this.#awaitStop(working);
         throw lost;
       }
@@ -303,9 +309,9 @@ export async function runLeaderElection(
   await new LeaderElector(options).run(lead, signal);
 }
 
-async function settle(lead: Lead, signal: AbortSignal): Promise<Outcome> {
+async function settle(lead: Lead, signal: AbortSignal, leaseLost: AbortSignal): Promise<Outcome> {
   try {
-    await lead(signal);
+    await lead(signal, leaseLost);
     return { kind: 'done' };
   } catch (error) {
     return { kind: 'failed', error };
