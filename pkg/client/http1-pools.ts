@@ -135,10 +135,12 @@ const maxHandshakes = 4;
 
 function limitHandshakes(agent: https.Agent): https.Agent {
   const createConnection = agent.createConnection.bind(agent);
-  const waiting: (() => void)[] = [];
+  /** Each says whether it has begun a handshake. */
+  const waiting: (() => boolean)[] = [];
   let handshakes = 0;
   const startNext = (): void => {
-    while (handshakes < maxHandshakes && waiting.length > 0) waiting.shift()?.();
+    let hasBegun = false;
+    while (!hasBegun && waiting.length > 0) hasBegun = waiting.shift()?.() ?? false;
   };
   const connect = (...[options, onCreated]: ConnectArguments): ReturnType<https.Agent['createConnection']> => {
     const socket = createConnection(options, onCreated);
@@ -155,10 +157,14 @@ function limitHandshakes(agent: https.Agent): https.Agent {
   agent.createConnection = (options, onCreated) => {
     if (handshakes < maxHandshakes || onCreated === undefined) return connect(options, onCreated);
     waiting.push(() => {
-      // The types ask for a socket beside the error, which there is none of.
-      if (isGivenUp(options)) return (onCreated as (error: Error) => void)(new Error('given up'));
+      if (isGivenUp(options)) {
+        // The types ask for a socket beside the error, which there is none of.
+        (onCreated as (error: Error) => void)(new Error('given up'));
+        return false;
+      }
       const socket = connect(options, onCreated);
       if (socket) onCreated(null, socket);
+      return true;
     });
     return undefined;
   };
