@@ -84,6 +84,65 @@ describe('adding and taking', () => {
   });
 });
 
+describe('a spare worker', () => {
+  function createGroupedQueue() {
+    const stop = new AbortController();
+    const groupOf = (key: string): string => key.charAt(0);
+    const queue = createWorkQueue<string>({ name: 'test', clock: new FakeClock(), groupOf });
+    const add = (...keys: readonly string[]): void => keys.forEach((key) => queue.add(key));
+    return { queue, add, signal: stop.signal, stop };
+  }
+
+  test('waits while a worker is free', async () => {
+    const { queue, add, signal } = createGroupedQueue();
+    const spare = queue.takeSpare(2, signal);
+    add('a1', 'b1');
+    expect(await queue.take(signal)).toBe('a1');
+    expect(await isPending(spare)).toBe(true);
+    expect(queue.length).toBe(1);
+  });
+
+  test('waits while workers are busy with several groups', async () => {
+    const { queue, add, signal } = createGroupedQueue();
+    const spare = queue.takeSpare(2, signal);
+    add('a1', 'b1', 'c1');
+    await Promise.all([queue.take(signal), queue.take(signal)]);
+    expect(await isPending(spare)).toBe(true);
+  });
+
+  test('takes the keys of others while one group holds all workers', async () => {
+    const { queue, add, signal } = createGroupedQueue();
+    add('a1', 'a2', 'a3');
+    await Promise.all([queue.take(signal), queue.take(signal)]);
+    const spare = queue.takeSpare(2, signal);
+    expect(await isPending(spare)).toBe(true);
+    add('b1', 'b2');
+    expect(await spare).toBe('b1');
+    queue.done('b1');
+    expect(await queue.takeSpare(2, signal)).toBe('b2');
+    expect(queue.length).toBe(1);
+  });
+
+  test('takes a key that waited already when the last worker was taken', async () => {
+    const { queue, add, signal } = createGroupedQueue();
+    add('a1', 'b1', 'a2');
+    const spare = queue.takeSpare(1, signal);
+    expect(await queue.take(signal)).toBe('a1');
+    expect(await spare).toBe('b1');
+  });
+
+  test('goes with its signal, and at shutdown', async () => {
+    const { queue, add, signal, stop } = createGroupedQueue();
+    const spare = queue.takeSpare(1, signal);
+    stop.abort();
+    expect(await spare).toBeUndefined();
+    const other = queue.takeSpare(1, new AbortController().signal);
+    add('a1');
+    await queue.shutDown();
+    expect(await other).toBeUndefined();
+  });
+});
+
 describe('signals', () => {
   test('an aborted signal gets nothing, although keys wait', async () => {
     const { queue, stop } = createQueue();

@@ -1,7 +1,7 @@
 import type { MetricsRegistry } from '../pkg/metrics/index.ts';
 import type { Clock } from '../pkg/time/index.ts';
 import { DelayHeap, InvalidDelayError } from './delay-heap.ts';
-import { Fifo } from './fifo.ts';
+import { GroupedFifo } from './grouped-fifo.ts';
 import { defineQueueMetrics } from './metrics.ts';
 import type { QueueMetrics, QueueState } from './metrics.ts';
 import { defaultRateLimiter } from './rate-limiter.ts';
@@ -15,6 +15,11 @@ export interface WorkQueueOptions<K> {
   readonly clock: Clock;
   /** Default: `defaultRateLimiter()`. Holds state per key: not to be shared between queues. */
   readonly rateLimiter?: RateLimiter<K> | undefined;
+  /**
+   * Groups take turns, and one that holds every worker leaves a spare one to the others: see `takeSpare`. Default: all
+   * keys are one group.
+   */
+  readonly groupOf?: ((key: K) => string) | undefined;
   /** Default: none are kept. */
   readonly metrics?: MetricsRegistry | undefined;
 }
@@ -29,15 +34,23 @@ class Queue<K> implements WorkQueue<K>, QueueState {
   readonly #metrics: QueueMetrics | undefined;
   readonly #delays: DelayHeap<K>;
   readonly #takers = new WaitingTakers<K>();
+  readonly #spareTakers = new WaitingTakers<K>();
+  /** Workers besides the spare one. */
+  #workers = Number.POSITIVE_INFINITY;
+  readonly #groupOf: (key: K) => string;
   /** Keys to be worked on, with the time of their adding: those in `#order`, and those added while being worked on. */
   readonly #dirty = new Map<K, number>();
   /** Keys being worked on, with the time they were taken. */
   readonly #processing = new Map<K, number>();
-  readonly #order = new Fifo<K>();
+  /** Keys being worked on, by their groups. */
+  readonly #held = new Map<string, number>();
+  readonly #order: GroupedFifo<K>;
   #shuttingDown = false;
   readonly #drained: (() => void)[] = [];
 
-  constructor({ name, clock, rateLimiter, metrics }: WorkQueueOptions<K>) {
+  constructor({ name, clock, rateLimiter, groupOf = () => '', metrics }: WorkQueueOptions<K>) {
+    this.#groupOf = groupOf;
+    this.#order = new GroupedFifo(groupOf);
     this.#clock = clock;
     this.#rateLimiter = rateLimiter ?? defaultRateLimiter();
     this.#delays = new DelayHeap(clock, (key) => this.add(key));
@@ -82,10 +95,19 @@ class Queue<K> implements WorkQueue<K>, QueueState {
     return this.#takers.wait(signal);
   }
 
+  takeSpare(workers: number, signal: AbortSignal): Promise<K | undefined> {
+    if (signal.aborted || this.#shuttingDown) return Promise.resolve(undefined);
+    this.#workers = workers;
+    const taken = this.#spareTakers.wait(signal);
+    this.#serveSpare();
+    return taken;
+  }
+
   done(key: K): void {
     const takenAtMs = this.#processing.get(key);
     if (takenAtMs === undefined) return;
     this.#processing.delete(key);
+    this.#countHeld(key, -1);
     this.#metrics?.workSeconds.observe((this.#clock.monotonic() - takenAtMs) / 1000);
     if (this.#dirty.has(key)) this.#enqueue(key);
     if (this.#processing.size === 0) this.#endDrain();
@@ -95,6 +117,7 @@ class Queue<K> implements WorkQueue<K>, QueueState {
     this.#shuttingDown = true;
     this.#delays.clear();
     this.#takers.releaseAll();
+    this.#spareTakers.releaseAll();
     if (!drain) this.#endDrain();
     else if (this.#processing.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
@@ -115,18 +138,41 @@ class Queue<K> implements WorkQueue<K>, QueueState {
 
   #enqueue(key: K): void {
     this.#order.push(key);
-    if (this.#takers.isEmpty) return;
+    if (this.#takers.isEmpty) return this.#serveSpare();
     const next = this.#takeNext();
     if (next !== undefined) this.#takers.give(next);
   }
 
   #takeNext(): K | undefined {
-    const key = this.#order.shift();
+    const key = this.#hold(this.#order.shift());
+    this.#serveSpare();
+    return key;
+  }
+
+  #serveSpare(): void {
+    if (this.#spareTakers.isEmpty || this.#order.length === 0 || this.#processing.size < this.#workers) return;
+    for (const [group, held] of this.#held) {
+      if (held < this.#workers) continue;
+      const key = this.#hold(this.#order.shift(group));
+      if (key !== undefined) this.#spareTakers.give(key);
+      return;
+    }
+  }
+
+  #countHeld(key: K, change: 1 | -1): void {
+    const group = this.#groupOf(key);
+    const held = (this.#held.get(group) ?? 0) + change;
+    if (held === 0) this.#held.delete(group);
+    else this.#held.set(group, held);
+  }
+
+  #hold(key: K | undefined): K | undefined {
     if (key === undefined) return undefined;
     const nowMs = this.#clock.monotonic();
     this.#metrics?.queueSeconds.observe((nowMs - (this.#dirty.get(key) ?? nowMs)) / 1000);
     this.#dirty.delete(key);
     this.#processing.set(key, nowMs);
+    this.#countHeld(key, 1);
     return key;
   }
 

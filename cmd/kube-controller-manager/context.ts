@@ -70,10 +70,16 @@ export function createSharedContext(deps: ContextDeps): SharedContext {
         reconciles,
         serverAuthority: clients.serverAuthority,
         clientFor,
-        queueFor: (name, queueOptions) => createWorkQueue({ name, clock, metrics: registry, ...queueOptions }),
+        queueFor: (name, queueOptions) =>
+          createWorkQueue({ name, clock, metrics: registry, groupOf: namespaceOf, ...queueOptions }),
         recorderFor: (component) => events.recorderFor(component),
       };
       return { context, discard: () => scoped.removeHandlers() };
     },
   };
+}
+
+/** Of keys like `namespace/name`; empty for all others. */
+function namespaceOf(key: unknown): string {
+  return typeof key === 'string' ? key.slice(0, Math.max(0, key.indexOf('/'))) : '';
 }

@@ -94,6 +94,30 @@ describe('runWorkers', () => {
     expect(outcomes).toEqual(['error', 'success']);
   });
 
+  test('serves other namespaces while one holds all workers', async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const done: string[] = [];
+    const groupOf = (item: string): string => item.split('/')[0] ?? '';
+    const queue = createWorkQueue<ObjectKey>({ name: 'test', clock, groupOf });
+    const release = Promise.withResolvers<void>();
+    const reconcile: Reconcile = async (item) => {
+      if (item.startsWith('slow/')) await release.promise;
+      done.push(item);
+      return {};
+    };
+    const context = { clock, logger: silentLogger, reconciles: { finished: (): void => {} } };
+    const ended = runWorkers({ name: 'test', context, queue, reconcile, caches: [synced], workers: 2 }, stop.signal);
+    for (const name of ['1', '2', '3']) queue.add(objectKey('slow', name));
+    for (const name of ['1', '2', '3']) queue.add(objectKey('quick', name));
+    await until(() => done.length === 3, clock);
+    expect(done).toEqual(['quick/1', 'quick/2', 'quick/3']);
+    release.resolve();
+    await until(() => done.length === 6, clock);
+    stop.abort();
+    await ended;
+  });
+
   const conflict = new ApiError('update', { code: 409, reason: 'Conflict' });
   const retries = [
     { name: 'a failure', error: new Error('no luck'), outcome: 'error' },

@@ -28,7 +28,8 @@ export interface Work<K = ObjectKey> extends KeyCare<K> {
 
 /**
  * Runs the workers of one queue until the signal aborts. No key is lost: one that fails comes back with back-off, one
- * that changes while it is worked on comes back at once. A clean stop lets running reconciles finish.
+ * that changes while it is worked on comes back at once. A clean stop lets running reconciles finish. While one namespace
+ * holds all workers, a spare one serves the others, one key at a time.
  */
 export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise<void> {
   const { context, queue } = work;
@@ -39,8 +40,9 @@ export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise
   const running = finishBeforeStop(signal, context.clock);
   try {
     const cared = { ...work, reconcile: withKeyCare(work.reconcile, work, context.clock) };
-    const loops = Array.from({ length: work.workers }, () => runWorker(cared, logger, signal, running.signal));
-    await Promise.all(loops);
+    const until = { stop: signal, abandon: running.signal };
+    const loops = Array.from({ length: work.workers }, () => runWorker(cared, () => queue.take(signal), until));
+    await Promise.all([...loops, runWorker(cared, () => queue.takeSpare(work.workers, signal), until)]);
   } finally {
     running.release();
     await queue.shutDown();
@@ -55,10 +57,15 @@ async function waitForCaches(caches: readonly Syncable[], signal: AbortSignal): 
   }
 }
 
-async function runWorker<K>(work: Work<K>, logger: Logger, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
+async function runWorker<K>(
+  work: Work<K>,
+  take: () => Promise<K | undefined>,
+  { stop, abandon }: { readonly stop: AbortSignal; readonly abandon: AbortSignal },
+): Promise<void> {
   const { context, name, queue, reconcile } = work;
+  const { logger } = context;
   while (!stop.aborted) {
-    const key = await queue.take(stop);
+    const key = await take();
     if (key === undefined) return;
     const startMs = context.clock.monotonic();
     const finish = (outcome: ReconcileOutcome, error?: unknown): void => {
