@@ -1,6 +1,7 @@
 import {
   ClientBuilder,
   ConfigError,
+  httpUrl,
   loadKubeconfig,
   staticCredentials,
   userAgentOf,
@@ -53,19 +54,27 @@ async function load(options: KubeconfigOptions, flag: string, deps: ConnectDeps)
     const onPluginCertificate = deps.pluginMetrics.follow();
     return await loadKubeconfig({ ...options, onPluginCertificate }, deps.clock);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new StartupError(exitCodes.environment, `${flag} ${error.message}`, { cause: error });
+    throw startupErrorOf(error, `${flag} `);
   }
 }
 
+function startupErrorOf(error: unknown, prefix = ''): unknown {
+  if (!(error instanceof ConfigError)) return error;
+  return new StartupError(exitCodes.environment, `${prefix}${error.message}`, { cause: error });
+}
+
 /** As in Go, an address alone means a server that lets anyone in. */
-function anonymousConnection(url: string, proxyEnv: Environment): Connection {
+function anonymousConnection(master: string, proxyEnv: Environment): Connection {
   const tls = {};
-  return {
-    address: { url, proxyEnv },
-    credentials: staticCredentials({ tls, headers: [] }),
-    anonymousTls: () => tls,
-  };
+  try {
+    return {
+      address: { url: httpUrl('--master', master), proxyEnv },
+      credentials: staticCredentials({ tls, headers: [] }),
+      anonymousTls: () => tls,
+    };
+  } catch (error) {
+    throw startupErrorOf(error);
+  }
 }
 
 export function createClientBuilder(

@@ -21,6 +21,8 @@ export interface Subject {
   readonly commonName: string;
   /** Kubernetes reads these as the groups of a client. */
   readonly organizations?: readonly string[];
+  /** Kubernetes reads one as the uid of a client, and refuses more. */
+  readonly uids?: readonly string[];
 }
 
 export interface CertificateRequest extends Subject {
@@ -124,10 +126,14 @@ function signCertificate({ subject, issuer, validity, publicKey, extensions, sig
   return der.sequence(signed, ecdsaWithSha256, der.bitString(sign('sha256', signed, signer)));
 }
 
-function encodeName({ commonName, organizations = [] }: Subject): Buffer {
+function encodeName({ commonName, organizations = [], uids = [] }: Subject): Buffer {
   const attribute = (type: string, value: string): Buffer =>
     der.set(der.sequence(der.objectIdentifier(type), der.utf8String(value)));
-  return der.sequence(...organizations.map((name) => attribute('2.5.4.10', name)), attribute('2.5.4.3', commonName));
+  return der.sequence(
+    ...organizations.map((name) => attribute('2.5.4.10', name)),
+    ...uids.map((uid) => attribute('1.3.6.1.4.1.57683.2', uid)),
+    attribute('2.5.4.3', commonName),
+  );
 }
 
 /**

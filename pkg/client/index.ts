@@ -4,6 +4,7 @@ export * from './credentials.ts';
 export * from './discovery.ts';
 export * from './errors.ts';
 export type { WriteGuard } from './exchange.ts';
+export { httpUrl } from './kubeconfig-file.ts';
 export { loadKubeconfig } from './kubeconfig.ts';
 export type { Connection, KubeconfigOptions } from './kubeconfig.ts';
 export type * from './observer.ts';

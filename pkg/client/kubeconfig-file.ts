@@ -31,6 +31,7 @@ const userSchema = z.looseObject({
   'client-key': optionalText,
   'as-uid': optionalText,
   'as-groups': z.array(z.string()).optional(),
+  'as-user-extra': z.record(z.string(), z.array(z.string())).nullish(),
   exec: execSchema.optional(),
 });
 
@@ -74,7 +75,7 @@ export function readKubeconfigFile(path: string): CurrentContext {
   return {
     cluster: {
       ...cluster,
-      server: httpUrl(`${place}: server`, cluster.server),
+      server: httpUrl(`${place}: server`, cluster.server, { hasTls: hasTls(cluster, user) }),
       'certificate-authority': absolute('certificate-authority', cluster['certificate-authority']),
       'proxy-url': proxyUrl(`${place}: proxy-url`, cluster['proxy-url']),
     },
@@ -88,6 +89,16 @@ export function readKubeconfigFile(path: string): CurrentContext {
   };
 }
 
+export function hasTls(cluster: KubeconfigCluster, user: KubeconfigUser): boolean {
+  const authority = cluster['certificate-authority'] ?? cluster['certificate-authority-data'];
+  const certificate = user['client-certificate'] ?? user['client-certificate-data'];
+  return isSet(authority) || isSet(certificate) || cluster['insecure-skip-tls-verify'] === true;
+}
+
+function isSet(text: unknown): boolean {
+  return text !== undefined && text !== '';
+}
+
 export function readNamedFile(field: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -98,11 +109,13 @@ export function readNamedFile(field: string, path: string): string {
   }
 }
 
-export function httpUrl(field: string, text: string): string {
-  // Go takes a host and port alone for http.
-  const url = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
+/** A host and port alone, which are no more than that, mean http, as in Go: https where TLS is configured. */
+export function httpUrl(field: string, text: string, { hasTls = false }: { readonly hasTls?: boolean } = {}): string {
+  const isBare = !/^[a-z]+:\/\//i.test(text);
+  const url = isBare ? `${hasTls ? 'https' : 'http'}://${text}` : text;
   const parsed = URL.parse(url);
-  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
+  const hasPath = parsed !== null && parsed.pathname !== '/';
+  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol) || (isBare && hasPath)) {
     throw new ConfigError(`${field}: ${JSON.stringify(text)} is not an http or https address`);
   }
   return url;

@@ -84,6 +84,11 @@ describe('loadKubeconfig names what is wrong', () => {
       message: /: server: "ftp:\/\/x" is not an http or https address$/,
     },
     {
+      name: 'a host and port with a path',
+      content: kubeconfig({ cluster: { server: 'localhost:8080/x' } }),
+      message: /: server: "localhost:8080\/x" is not an http or https address$/,
+    },
+    {
       name: 'a CA file that is not there',
       content: kubeconfig({ cluster: { 'certificate-authority': 'no.crt' } }),
       message: /: certificate-authority: \S+no\.crt: no such file$/,
@@ -152,6 +157,20 @@ describe('loadKubeconfig gives', () => {
         'y',
         'impersonate-uid',
         '7',
+      ],
+    },
+    {
+      name: 'what else is to be known of that user',
+      user: { as: 'jane', 'as-user-extra': { scopes: ['a', 'b'], 'example.com/ü%': ['c'] } },
+      headers: [
+        'impersonate-user',
+        'jane',
+        'impersonate-extra-scopes',
+        'a',
+        'impersonate-extra-scopes',
+        'b',
+        'impersonate-extra-example.com%2F%C3%BC%25',
+        'c',
       ],
     },
     { name: 'nothing for nobody', user: {}, headers: [] },
@@ -235,6 +254,23 @@ echo '{"status":{"token":"'$token'"}}'`;
     const { tls } = await credentials.current(never);
     expect(tls).toMatchObject({ serverName: 'kubernetes', insecureSkipVerify: true });
   });
+
+  const servers: readonly { name: string; server: string; cluster: object; url: string }[] = [
+    { name: 'http for a host and port', server: 'localhost:8080', cluster: {}, url: 'http://localhost:8080' },
+    {
+      name: 'https for a host and port, where TLS is configured',
+      server: 'localhost:6443',
+      cluster: { 'insecure-skip-tls-verify': true },
+      url: 'https://localhost:6443',
+    },
+  ];
+  for (const { name, server, cluster, url } of servers) {
+    test(name, async () => {
+      expect((await load(kubeconfig({ cluster: { ...cluster, server } }))).address.url).toBe(url);
+      const path = write('config', kubeconfig({ cluster }));
+      expect((await loadKubeconfig({ path, server }, new FakeClock())).address.url).toBe(url);
+    });
+  }
 
   test('another server when told to', async () => {
     const path = write('config', kubeconfig());

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { Clock } from '../time/index.ts';
 import { RenewedCredentials, type Credentials, type Identity, type Renewal } from './credentials.ts';
 import { ConfigError } from './errors.ts';
-import { httpUrl, readKubeconfigFile, readNamedFile, type CurrentContext } from './kubeconfig-file.ts';
+import { hasTls, httpUrl, readKubeconfigFile, readNamedFile, type CurrentContext } from './kubeconfig-file.ts';
 import type { PluginCertificate } from './observer.ts';
 import { isSameTls, type TlsIdentity } from './tls-options.ts';
 import type { ServerAddress } from './transport.ts';
@@ -79,16 +79,37 @@ async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promis
     return { address, usesPlugin: false, identity };
   }
   const current = readKubeconfigFile(path);
-  const url = server === undefined ? current.cluster.server : httpUrl('server', server);
+  const { cluster, user } = current;
+  const url = server === undefined ? cluster.server : httpUrl('server', server, { hasTls: hasTls(cluster, user) });
   loadContext(config, current, url);
-  const { tokenFile, exec, 'as-groups': groups = [], 'as-uid': uid } = current.user;
+  const { tokenFile, exec } = user;
+  return {
+    address: { url, proxyUrl: cluster['proxy-url'], proxyEnv },
+    usesPlugin: exec !== undefined,
+    identity: () => readIdentity(config, { place: `kubeconfig ${path}`, tokenFile, headers: impersonation(user) }),
+  };
+}
+
+/** What client-node leaves out of acting as another user. */
+function impersonation(user: CurrentContext['user']): readonly string[] {
+  const { 'as-groups': groups = [], 'as-uid': uid, 'as-user-extra': extra } = user;
   const headers = groups.flatMap((group) => ['impersonate-group', group]);
   if (uid !== undefined) headers.push('impersonate-uid', uid);
-  return {
-    address: { url, proxyUrl: current.cluster['proxy-url'], proxyEnv },
-    usesPlugin: exec !== undefined,
-    identity: () => readIdentity(config, { place: `kubeconfig ${path}`, tokenFile, headers }),
-  };
+  for (const [key, values] of Object.entries(extra ?? {})) {
+    for (const value of values) headers.push(`impersonate-extra-${headerNameOf(key)}`, value);
+  }
+  return headers;
+}
+
+/** Percent signs stand for bytes that no header name may have, and for themselves. */
+function headerNameOf(key: string): string {
+  const escaped = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  return [...Buffer.from(key)]
+    .map((byte) => {
+      const character = String.fromCharCode(byte);
+      return /[!#$&'*+.^_`|~\w-]/.test(character) ? character : escaped(byte);
+    })
+    .join('');
 }
 
 function loadInCluster(config: KubeConfig): { readonly url: string; readonly tokenFile: string } {

@@ -1,5 +1,5 @@
 import type { Clock } from '../time/index.ts';
-import { commonNameOf, findChainProblem, selectCertificateUser } from './client-certificate.ts';
+import { commonNameOf, findChainProblem, findSubjectProblem, selectCertificateUser } from './client-certificate.ts';
 import type { CertificatePool, PresentedCertificates } from './client-certificate.ts';
 import { selectHeaderUser } from './request-header.ts';
 import type { FrontProxies, Headers } from './request-header.ts';
@@ -91,7 +91,11 @@ export function proveByCertificate({ certificates, ...rest }: Credentials, { use
   const problem = rest.handshakeProblem ?? findChainProblem(certificates, users, nowMs);
   if (problem !== undefined) return { kind: 'wrong', problem: `client certificate: ${problem}` };
   const user = selectCertificateUser(certificates.leaf);
-  return user === undefined ? none : { kind: 'user', user };
+  if (user === undefined) return none;
+  const subjectProblem = findSubjectProblem(certificates.leaf);
+  return subjectProblem === undefined
+    ? { kind: 'user', user }
+    : { kind: 'wrong', problem: `client certificate: ${subjectProblem}` };
 }
 
 export function bearerToken(headers: Headers): string | undefined {

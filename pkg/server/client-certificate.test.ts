@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createAuthority, createSelfSigned, issueAuthority, issueCertificate } from '../certificates/index.ts';
 import type { CertificateRequest, KeyedCertificate } from '../certificates/index.ts';
-import { findChainProblem, parseBundle, selectCertificateUser } from './client-certificate.ts';
+import { findChainProblem, findSubjectProblem, parseBundle, selectCertificateUser } from './client-certificate.ts';
 
 const validity = { fromMs: Date.UTC(2020, 0, 1), untilMs: Date.UTC(2060, 0, 1) };
 const during = Date.UTC(2026, 0, 1);
@@ -74,9 +74,28 @@ describe('selectCertificateUser', () => {
     expect(user?.extra?.['authentication.kubernetes.io/credential-id']?.[0]).toMatch(/^X509SHA256=[0-9a-f]{64}$/);
   });
 
+  test('reads the uid', () => {
+    expect(selectCertificateUser(client(authority, { uids: ['7'] }))).toMatchObject({ name: 'jane', uid: '7' });
+    expect(selectCertificateUser(client(authority))).not.toHaveProperty('uid');
+  });
+
   test('finds nobody in a certificate without a name', () => {
     expect(selectCertificateUser(client(authority, { commonName: '' }))).toBeUndefined();
   });
+});
+
+describe('findSubjectProblem', () => {
+  const rows: readonly { uids: readonly string[]; problem: string | undefined }[] = [
+    { uids: [], problem: undefined },
+    { uids: ['7'], problem: undefined },
+    { uids: ['7', '8'], problem: 'it has more than one uid' },
+    { uids: [''], problem: 'its uid is empty' },
+  ];
+  for (const { uids, problem } of rows) {
+    test(`of uids ${JSON.stringify(uids)}`, () => {
+      expect(findSubjectProblem(client(authority, { uids }))).toBe(problem);
+    });
+  }
 });
 
 describe('parseBundle', () => {

@@ -60,13 +60,25 @@ function allowsClients(certificate: X509Certificate): boolean {
   return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage);
 }
 
+/** The type of the attribute of a subject that holds a uid, in the arc of Kubernetes. */
+const uidAttribute = '1.3.6.1.4.1.57683.2';
+
+/** Why the subject is not that of one user, or undefined. */
+export function findSubjectProblem(certificate: X509Certificate): string | undefined {
+  const uids = subjectValues(certificate, uidAttribute);
+  if (uids.length > 1) return 'it has more than one uid';
+  return uids[0] === '' ? 'its uid is empty' : undefined;
+}
+
 /** The common name is the user, the organizations are the groups. Undefined when it names nobody. */
 export function selectCertificateUser(certificate: X509Certificate): User | undefined {
   const name = commonNameOf(certificate);
   if (name === '') return undefined;
+  const [uid] = subjectValues(certificate, uidAttribute);
   const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
   return {
     name,
+    ...(uid !== undefined && { uid }),
     groups: subjectValues(certificate, 'O'),
     extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
   };
@@ -77,7 +89,7 @@ export function commonNameOf(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? '';
 }
 
-function subjectValues(certificate: X509Certificate, attribute: 'O' | 'CN'): readonly string[] {
+function subjectValues(certificate: X509Certificate, attribute: string): readonly string[] {
   // `certificate.subject` escapes and joins; only this form has each value as it was signed.
   const subject: Partial<Record<string, string | readonly string[]>> = { ...certificate.toLegacyObject().subject };
   const value = subject[attribute];
