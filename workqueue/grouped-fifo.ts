@@ -6,8 +6,9 @@ import { Fifo } from './fifo.ts';
  */
 export class GroupedFifo<K> {
   readonly #groupOf: (key: K) => string;
-  /** Groups that have keys; the next one to be served comes first. */
-  readonly #groups = new Map<string, Fifo<K>>();
+  readonly #keys = new Map<string, Fifo<K>>();
+  /** Each group that has keys, once. */
+  readonly #turns = new Fifo<string>();
   #length = 0;
 
   constructor(groupOf: (key: K) => string) {
@@ -20,10 +21,11 @@ export class GroupedFifo<K> {
 
   push(key: K): void {
     const group = this.#groupOf(key);
-    let keys = this.#groups.get(group);
+    let keys = this.#keys.get(group);
     if (keys === undefined) {
       keys = new Fifo();
-      this.#groups.set(group, keys);
+      this.#keys.set(group, keys);
+      this.#turns.push(group);
     }
     keys.push(key);
     this.#length++;
@@ -31,14 +33,21 @@ export class GroupedFifo<K> {
 
   /** The next key, of any group but `except`; undefined when there is none. */
   shift(except?: string): K | undefined {
-    for (const [group, keys] of this.#groups) {
-      if (group === except) continue;
-      if (keys.length === 1 || this.#groups.size > 1) this.#groups.delete(group);
-      const key = keys.shift();
-      if (keys.length > 0) this.#groups.set(group, keys); // behind the others
-      this.#length--;
-      return key;
-    }
-    return undefined;
+    const group = this.#nextGroup(except);
+    const keys = group === undefined ? undefined : this.#keys.get(group);
+    if (group === undefined || keys === undefined) return undefined;
+    const key = keys.shift();
+    if (keys.length > 0) this.#turns.push(group);
+    else this.#keys.delete(group);
+    this.#length--;
+    return key;
+  }
+
+  #nextGroup(except: string | undefined): string | undefined {
+    const first = this.#turns.shift();
+    if (first === undefined || first !== except) return first;
+    const second = this.#turns.shift();
+    this.#turns.push(first);
+    return second;
   }
 }
