@@ -1,7 +1,15 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** About etcd, what takes long or what roles forbid: the sandbox is its own storage, is fast, and allows everything. */
-const aboutServers = ['candidates-chaos', 'ground', 'namespace-many-pods', 'process-deploy', 'process-rbac', 'serving'];
+const aboutServers = [
+  'candidates-chaos',
+  'ground',
+  'namespace-many-pods',
+  'process-deploy',
+  'process-rbac',
+  'serving',
+  'slow-namespace',
+];
 /** These bring a sandbox of their own, so that the run on a real server has them. */
 const aboutSandbox = ['kubectl', 'sandbox', 'sandbox-fuzz'];
 const isSandbox = process.env['CLUSTER_SERVER'] === 'sandbox';
