@@ -107,6 +107,7 @@ function planContent(deps: ServingDeps): ServerOptions['content'] {
         }
       : undefined,
     profiling: flags.profiling,
+    heapSnapshots: flags['debug-heap-snapshots'],
     setVerbosity,
     controllerPage: (controller, page) => debugPages.get(controller)?.()?.[page],
   };

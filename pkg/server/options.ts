@@ -80,6 +80,8 @@ export interface ContentOptions {
   readonly status?: StatusOptions | undefined;
   /** `--profiling`: whether there is anything below `/debug/`. */
   readonly profiling: boolean;
+  /** `--debug-heap-snapshots`: serve `/debug/pprof/heapsnapshot`, which gives away every credential. Needs `profiling`. */
+  readonly heapSnapshots?: boolean | undefined;
   /** Sets the log's verbosity while running and says what it did; throws when it cannot. Needs `profiling`. */
   readonly setVerbosity?: ((value: string) => string) | undefined;
   /** The pages below `/debug/controllers/<controller>/`. Needs `profiling`. */

@@ -35,14 +35,16 @@ export function createRoutes(deps: {
   readonly content: ContentOptions;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Ends what the routes keep running. */
+  readonly signal: AbortSignal;
 }): Routes {
-  const { content, clock, logger } = deps;
+  const { content, clock, logger, signal } = deps;
   const table = new Map<string, Route>(contentRoutes(content));
   for (const path of healthPaths) {
     table.set(`/${path}`, (request) => healthPage({ path, checks: content.health[path], logger }, request));
   }
   for (const [path, route] of zpageRoutes(content, clock, () => listPaths(table))) table.set(path, route);
-  if (content.profiling) for (const [path, route] of debugRoutes(content, clock)) table.set(path, route);
+  if (content.profiling) for (const [path, route] of debugRoutes(content, clock, signal)) table.set(path, route);
   table.set('/', ({ userAgent }) => jsonAnswer(200, { paths: listPaths(table) }, prefersPretty(userAgent, null)));
 
   return {
@@ -86,14 +88,16 @@ function zpageRoutes(content: ContentOptions, clock: Clock, paths: () => readonl
   return entries;
 }
 
-function debugRoutes({ setVerbosity }: ContentOptions, clock: Clock): RouteEntry[] {
-  const profiler = createProfiler(clock);
+function debugRoutes(content: ContentOptions, clock: Clock, closing: AbortSignal): RouteEntry[] {
+  const { setVerbosity, heapSnapshots = false } = content;
+  const profiler = createProfiler(clock, closing);
   const entries: RouteEntry[] = [
     ['/debug/pprof', () => ({ code: 302, headers: { Location: '/debug/pprof/' }, body: '' })],
     ['/debug/pprof/', () => profilingIndex],
-    ['/debug/pprof/heap', () => profiler.heapSnapshot()],
+    ['/debug/pprof/heap', () => profiler.heapProfile()],
     ['/debug/pprof/profile', ({ query }, signal) => profiler.cpuProfile(profileSeconds(query.get('seconds')), signal)],
   ];
+  if (heapSnapshots) entries.push(['/debug/pprof/heapsnapshot', () => profiler.heapSnapshot()]);
   if (setVerbosity !== undefined) {
     entries.push(['/debug/flags/v', (request) => verbosityPage(setVerbosity, request)]);
   }

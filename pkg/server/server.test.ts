@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -203,6 +204,27 @@ describe('pages', () => {
   test('without --profiling there is nothing below /debug/', async () => {
     const server = await serve({ content: { profiling: false } });
     expect(await get(server, '/debug/pprof/heap', { token: 'good' })).toMatchObject({ status: 404 });
+  });
+
+  test('a heap profile tells where memory was allocated, and holds none of its contents', async () => {
+    const server = await serve();
+    const token = `bearer-${randomUUID()}`;
+    const secrets = Array.from({ length: 20_000 }, (_, index) => ({ data: `${token}-content-${index}` }));
+    const { status, body } = await get(server, '/debug/pprof/heap', { token: 'good' });
+    expect(status).toBe(200);
+    expect(body).not.toContain(token);
+    expect(JSON.parse(body)).toMatchObject({ head: { callFrame: { functionName: '(root)' } } });
+    expect(await get(server, '/debug/pprof/heapsnapshot', { token: 'good' })).toMatchObject({ status: 404 });
+    expect(secrets).toHaveLength(20_000); // in memory until here
+  });
+
+  test('a heap snapshot, which holds contents, is served only where that is switched on', async () => {
+    const server = await serve({ content: { heapSnapshots: true } });
+    const secret = JSON.parse(`{"data":"bearer-${randomUUID()}"}`);
+    const { status, body } = await get(server, '/debug/pprof/heapsnapshot', { token: 'good' });
+    expect(status).toBe(200);
+    expect(body.includes(secret.data)).toBe(true);
+    expect((await get(server, '/debug/pprof/heap', { token: 'good' })).body).not.toContain(secret.data);
   });
 
   test('a processor profile covers the seconds asked for, one at a time', async () => {

@@ -119,7 +119,7 @@ function createHandlerDeps(
       checkToken: client === undefined ? undefined : createTokenReview({ ...review, client }),
     }),
     authorizer: createAuthorizer({ ...authorization, clock }),
-    routes: createRoutes({ content, clock, logger }),
+    routes: createRoutes({ content, clock, logger, signal: closing }),
     logger,
   };
 }

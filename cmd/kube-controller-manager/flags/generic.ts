@@ -10,10 +10,15 @@ export const debuggingFlags = inGroup('Debugging', {
     help: 'Profile lock contention; a feature of the Go runtime',
     noEffect: true,
   }),
+  'debug-heap-snapshots': flag('bool', {
+    own: true,
+    config: 'Generic.Debugging.enableHeapSnapshots',
+    help: 'Serve heap snapshots, credentials and Secrets included, at /debug/pprof/heapsnapshot',
+  }),
   profiling: flag('bool', {
     default: true,
     config: 'Generic.Debugging.enableProfiling',
-    help: 'Serve CPU profiles and heap snapshots below /debug/',
+    help: 'Serve CPU and heap profiles below /debug/',
   }),
 });
 
