@@ -47,7 +47,7 @@ const packageHomes: ReadonlyMap<string, Readonly<Record<string, 'type' | 'value'
   ['commander', { 'cmd/*': 'value', 'cmd/sandbox': 'value' }],
   ['undici', { 'pkg/client': 'value' }],
   ['rfc6902', { 'pkg/sandbox': 'value' }],
-  ['js-yaml', { 'pkg/client': 'value', 'cmd/*': 'value' }],
+  ['js-yaml', { 'pkg/client': 'value', 'pkg/server': 'value', 'cmd/*': 'value' }],
   ['yaml', { 'pkg/sandbox': 'value' }],
 ]);
 const everywhere = new Set(['zod']);

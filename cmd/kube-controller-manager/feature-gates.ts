@@ -6,6 +6,7 @@ import { gateDependencies, knownGates } from './feature-gate-table.ts';
  * Gates that the code reads; a test compares this list with the code. Any other known gate is accepted without effect.
  */
 export const honouredGates: ReadonlySet<string> = new Set([
+  'CBORServingAndStorage',
   'ComponentFlagz',
   'ComponentStatusz',
   'ControllerManagerReleaseLeaderElectionLockOnExit',

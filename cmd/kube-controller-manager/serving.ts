@@ -106,6 +106,7 @@ function planContent(deps: ServingDeps): ServerOptions['content'] {
           runtimeVersion: `node ${process.version}`,
         }
       : undefined,
+    cbor: gates.isEnabled('CBORServingAndStorage'),
     profiling: flags.profiling,
     heapSnapshots: flags['debug-heap-snapshots'],
     setVerbosity,

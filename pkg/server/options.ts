@@ -78,6 +78,8 @@ export interface ContentOptions {
   readonly flags?: Readonly<Record<string, string>> | undefined;
   /** For `/statusz`. Absent: no such page. */
   readonly status?: StatusOptions | undefined;
+  /** The gate CBORServingAndStorage: `/flagz` and `/statusz` are served as CBOR, too. */
+  readonly cbor?: boolean | undefined;
   /** `--profiling`: whether there is anything below `/debug/`. */
   readonly profiling: boolean;
   /** `--debug-heap-snapshots`: serve `/debug/pprof/heapsnapshot`, which gives away every credential. Needs `profiling`. */

@@ -11,6 +11,7 @@ import type { StreamAnswer } from './profiling.ts';
 import { jsonAnswer, notFound, prefersPretty, textAnswer } from './responses.ts';
 import type { Answer } from './responses.ts';
 import { flagzPage, statuszPage } from './zpages.ts';
+import type { PageRequest } from './zpages.ts';
 
 export interface RouteRequest extends Target {
   readonly method: string;
@@ -43,7 +44,7 @@ export function createRoutes(deps: {
   for (const path of healthPaths) {
     table.set(`/${path}`, (request) => healthPage({ path, checks: content.health[path], logger }, request));
   }
-  for (const [path, route] of zpageRoutes(content, clock, () => listPaths(table))) table.set(path, route);
+  for (const [path, route] of zpageRoutes(content, clock, () => statuszPaths(table))) table.set(path, route);
   if (content.profiling) for (const [path, route] of debugRoutes(content, clock, signal)) table.set(path, route);
   table.set('/', ({ userAgent }) => jsonAnswer(200, { paths: listPaths(table) }, prefersPretty(userAgent, null)));
 
@@ -59,6 +60,11 @@ export function createRoutes(deps: {
 /** What is worth listing: not the list itself, and nothing that burdens the process when merely tried. */
 function listPaths(table: ReadonlyMap<string, Route>): readonly string[] {
   return [...table.keys()].filter((path) => path !== '/' && !path.startsWith('/debug/')).toSorted();
+}
+
+/** The paths that the Go binary lists at /statusz: it has no /livez and /readyz, and does not list the page itself. */
+function statuszPaths(table: ReadonlyMap<string, Route>): readonly string[] {
+  return listPaths(table).filter((path) => !['/statusz', '/livez', '/readyz'].includes(path));
 }
 
 type RouteEntry = [string, Route];
@@ -77,13 +83,17 @@ function contentRoutes({ config, metrics, sliMetrics, status }: ContentOptions):
 function zpageRoutes(content: ContentOptions, clock: Clock, paths: () => readonly string[]): RouteEntry[] {
   const { flags, status } = content;
   const entries: RouteEntry[] = [];
-  const pretty = ({ userAgent, query }: RouteRequest): boolean => prefersPretty(userAgent, query.get('pretty'));
+  const form = ({ accept, userAgent, query }: RouteRequest): PageRequest => ({
+    accept,
+    pretty: prefersPretty(userAgent, query.get('pretty')),
+    cbor: content.cbor ?? false,
+  });
   if (flags !== undefined) {
-    entries.push(['/flagz', (request) => flagzPage(flags, request.accept, pretty(request))]);
+    entries.push(['/flagz', (request) => flagzPage(flags, form(request))]);
   }
   if (status !== undefined) {
     const facts = (): Parameters<typeof statuszPage>[0] => ({ ...status, nowMs: clock.now(), paths: paths() });
-    entries.push(['/statusz', (request) => statuszPage(facts(), request.accept, pretty(request))]);
+    entries.push(['/statusz', (request) => statuszPage(facts(), form(request))]);
   }
   return entries;
 }

@@ -1,19 +1,44 @@
 import { describe, expect, test } from 'vitest';
 import { firstSegments, flagzPage, formatUnixDate, formatUptime, selectForm, statuszPage } from './zpages.ts';
 
+const asks = (accept: string, cbor = false) => ({ accept, pretty: false, cbor });
+const asked = 'as=Statusz;v=v1beta1;g=config.k8s.io';
+
 describe('selectForm', () => {
+  const text = { kind: 'text' };
+  const object = { kind: 'object', encoding: 'json', version: 'v1beta1', pretty: false };
+  const unacceptable = { kind: 'unacceptable', encoding: undefined };
   const rows = [
-    { accept: '', form: { kind: 'text' } },
-    { accept: '*/*', form: { kind: 'text' } },
-    { accept: 'text/html, text/plain;q=0.9', form: { kind: 'text' } },
-    { accept: 'application/json', form: { kind: 'unacceptable' } },
-    { accept: 'application/json;as=Statusz;v=v1beta1;g=config.k8s.io', form: { kind: 'object', version: 'v1beta1' } },
-    { accept: 'application/json;as=Statusz;v=v1;g=config.k8s.io', form: { kind: 'unacceptable' } },
-    { accept: 'application/json;as=Flagz;v=v1beta1;g=config.k8s.io', form: { kind: 'unacceptable' } },
-    { accept: 'application/json;as=Flagz;v=v1beta1;g=config.k8s.io, text/plain', form: { kind: 'text' } },
+    { accept: '', form: text },
+    { accept: '*/*', form: text },
+    { accept: '*', form: text },
+    { accept: 'text/plain;charset=utf-8', form: text },
+    { accept: 'text/html, text/plain;q=0.9', form: text },
+    { accept: `text/plain;${asked}`, form: unacceptable },
+    { accept: 'application/json', form: { kind: 'unacceptable', encoding: 'json' } },
+    { accept: 'application/yaml', form: { kind: 'unacceptable', encoding: 'yaml' } },
+    { accept: 'application/*', form: { kind: 'unacceptable', encoding: 'json' } },
+    { accept: 'application/cbor', form: unacceptable },
+    { accept: 'application/cbor', cbor: true, form: { kind: 'unacceptable', encoding: 'cbor' } },
+    { accept: `application/json;${asked}`, form: object },
+    { accept: `application/json;${asked};pretty=1`, form: { ...object, pretty: true } },
+    { accept: `application/yaml;${asked}`, form: { ...object, encoding: 'yaml' } },
+    { accept: `application/cbor;${asked}`, form: unacceptable },
+    { accept: `application/cbor;${asked}`, cbor: true, form: { ...object, encoding: 'cbor' } },
+    { accept: `application/*;${asked}`, form: object },
+    { accept: `*/*;${asked}`, form: object },
+    { accept: `text/plain;q=0.5,application/yaml;${asked};q=0.9`, form: { ...object, encoding: 'yaml' } },
+    { accept: `application/json;${asked};stream=watch`, form: unacceptable },
+    { accept: `application/json;${asked};sv=v1`, form: unacceptable },
+    { accept: `application/json;${asked};odd=1`, form: object },
+    { accept: 'application/json;v=v1beta1', form: unacceptable },
+    { accept: 'application/json;as=Statusz;v=v1;g=config.k8s.io', form: unacceptable },
+    { accept: 'application/json;as=Flagz;v=v1beta1;g=config.k8s.io', form: unacceptable },
+    { accept: 'application/json;as=Flagz;v=v1beta1;g=config.k8s.io, text/plain', form: text },
   ];
-  for (const { accept, form } of rows) {
-    test(`answers "${accept}" with ${form.kind}`, () => expect(selectForm(accept, 'Statusz')).toEqual(form));
+  for (const { accept, cbor, form } of rows) {
+    test(`answers "${accept}"${cbor === true ? ' with CBOR served' : ''} with ${JSON.stringify(form)}`, () =>
+      expect(selectForm(asks(accept, cbor), 'Statusz')).toEqual(form));
   }
 });
 
@@ -28,14 +53,14 @@ describe('pages', () => {
   };
 
   test('statusz tells since when and what is here', () => {
-    expect(statuszPage(facts, '', false).body).toContain(
+    expect(statuszPage(facts, asks('')).body).toContain(
       '\nStarted: Mon Nov  2 03:04:05 UTC 2026\nUp: 1 hr 00 min 05 sec\nRuntime version: v26.0.0\n' +
         'Binary version: 1.36.4\nEmulation version: 1.36\nPaths: /healthz /metrics\n',
     );
   });
 
   test('statusz is an object for programs, and warns of the old version', () => {
-    const answer = statuszPage(facts, 'application/json;as=Statusz;v=v1alpha1;g=config.k8s.io', false);
+    const answer = statuszPage(facts, asks('application/json;as=Statusz;v=v1alpha1;g=config.k8s.io'));
     expect(JSON.parse(answer.body.toString())).toEqual({
       kind: 'Statusz',
       apiVersion: 'config.k8s.io/v1alpha1',
@@ -51,11 +76,27 @@ describe('pages', () => {
   });
 
   test('flagz lists flags by name', () => {
-    expect(flagzPage({ v: '2', 'bind-address': '::' }, '', false).body).toMatch(/\nbind-address=::\nv=2\n$/);
+    expect(flagzPage({ v: '2', 'bind-address': '::' }, asks('')).body).toMatch(/\nbind-address=::\nv=2\n$/);
+  });
+
+  test('flagz as YAML sorts its fields and quotes text that looks like a number', () => {
+    const answer = flagzPage({ v: '2' }, asks('application/yaml;as=Flagz;v=v1beta1;g=config.k8s.io'));
+    expect(answer.headers['Content-Type']).toBe('application/yaml;g=config.k8s.io;v=v1beta1;as=Flagz');
+    expect(answer.body).toBe(
+      "apiVersion: config.k8s.io/v1beta1\nflags:\n  v: '2'\nkind: Flagz\nmetadata:\n  name: kube-controller-manager\n",
+    );
+  });
+
+  test('flagz as CBOR has the bytes of the Go binary', () => {
+    const { body } = flagzPage({}, asks('application/cbor', true));
+    const message =
+      'only the following media types are accepted: application/json, application/yaml, text/plain, application/cbor';
+    const status = `DkindFStatusJapiVersionBv1Hmetadata\xa0FstatusGFailureGmessageXm${message}`;
+    expect(body.toString('latin1')).toBe(`\xd9\xd9\xf7\xa7${status}FreasonMNotAcceptableDcode\x19\x01\x96`);
   });
 
   test('an unknown form is refused with a status', () => {
-    expect(flagzPage({}, 'image/png', false)).toMatchObject({ code: 406 });
+    expect(flagzPage({}, asks('image/png'))).toMatchObject({ code: 406 });
   });
 });
 

@@ -1,3 +1,8 @@
+import { dump } from 'js-yaml';
+import { parseAccept } from './accept.ts';
+import type { MediaRange } from './accept.ts';
+import { encodeCbor } from './cbor.ts';
+import type { CborValue } from './cbor.ts';
 import type { StatusOptions } from './options.ts';
 import { jsonAnswer, textAnswer } from './responses.ts';
 import type { Answer } from './responses.ts';
@@ -5,34 +10,68 @@ import type { Answer } from './responses.ts';
 const component = 'kube-controller-manager';
 const apiGroup = 'config.k8s.io';
 
-/** How a client wants one of these pages: words for people, or an object of a known version for programs. */
+type Encoding = 'json' | 'yaml' | 'cbor';
+type Version = 'v1alpha1' | 'v1beta1';
+
+/** How a client wants one of these pages: as text for people, or as an object of a known version. */
 export type Form =
   | { readonly kind: 'text' }
-  | { readonly kind: 'object'; readonly version: 'v1alpha1' | 'v1beta1' }
-  | { readonly kind: 'unacceptable' };
+  | { readonly kind: 'object'; readonly encoding: Encoding; readonly version: Version; readonly pretty: boolean }
+  /** `encoding` is that of the error. Absent: the client accepts none that is served. */
+  | { readonly kind: 'unacceptable'; readonly encoding: Encoding | undefined };
 
-/** Reads an Accept header, first match wins. An object must be asked for by kind, version and group. */
-export function selectForm(accept: string, kind: 'Flagz' | 'Statusz'): Form {
-  if (accept.trim() === '') return { kind: 'text' };
-  for (const clause of accept.split(',')) {
-    const [type = '', ...pairs] = clause.split(';').map((part) => part.trim());
-    const parameters = new Map(pairs.map((pair) => [pair.split('=')[0] ?? '', pair.split('=')[1] ?? '']));
-    const isObject = parameters.has('as') || parameters.has('v') || parameters.has('g');
-    const isText = ['*/*', 'text/*', 'text/plain'].includes(type);
-    if (!isObject && isText) return { kind: 'text' };
-    const version = parameters.get('v');
-    const isKnown = parameters.get('as') === kind && parameters.get('g') === apiGroup;
-    const isJson = ['*/*', 'application/*', 'application/json'].includes(type);
-    if (isKnown && isJson && (version === 'v1alpha1' || version === 'v1beta1')) return { kind: 'object', version };
-  }
-  return { kind: 'unacceptable' };
+/** What a request says about the form of its answer. */
+export interface PageRequest {
+  readonly accept: string;
+  readonly pretty: boolean;
+  /** The gate CBORServingAndStorage: CBOR is served, too. */
+  readonly cbor: boolean;
 }
 
-export function flagzPage(flags: Readonly<Record<string, string>>, accept: string, pretty: boolean): Answer {
+const jsonAndYaml: readonly Encoding[] = ['json', 'yaml'];
+
+/** In the order in which a wildcard selects them. */
+function mediaTypes(cbor: boolean): readonly (Encoding | 'text')[] {
+  return [...jsonAndYaml, 'text', ...(cbor ? (['cbor'] as const) : [])];
+}
+
+/** Negotiates as the Go binary does: an object must be asked for by kind, version and group, and text without them. */
+export function selectForm({ accept, cbor }: PageRequest, kind: 'Flagz' | 'Statusz'): Form {
+  if (accept.trim() === '') return { kind: 'text' };
+  const ranges = parseAccept(accept);
+  for (const range of ranges) {
+    for (const type of mediaTypes(cbor).filter((each) => includes(range, each))) {
+      const form = formOf(range, type, kind);
+      if (form !== undefined) return form;
+    }
+  }
+  const bare = ranges.filter(({ parameters }) => !structureParameters.some((name) => parameters.has(name)));
+  const encodings = bare.flatMap((range) => mediaTypes(cbor).filter((type) => includes(range, type)));
+  return { kind: 'unacceptable', encoding: encodings.find((type) => type !== 'text') };
+}
+
+const structureParameters = ['as', 'v', 'g', 'stream', 'sv'];
+
+function formOf({ parameters }: MediaRange, type: Encoding | 'text', kind: string): Form | undefined {
+  if (parameters.has('stream') || parameters.has('sv')) return undefined;
+  if (type === 'text') return ['as', 'v', 'g'].some((name) => parameters.has(name)) ? undefined : { kind: 'text' };
+  const version = parameters.get('v');
+  if (parameters.get('as') !== kind || parameters.get('g') !== apiGroup) return undefined;
+  if (version !== 'v1alpha1' && version !== 'v1beta1') return undefined;
+  return { kind: 'object', encoding: type, version, pretty: parameters.get('pretty') === '1' };
+}
+
+function includes(range: MediaRange, type: Encoding | 'text'): boolean {
+  const [main, sub] = type === 'text' ? ['text', 'plain'] : ['application', type];
+  if (range.type === '*') return range.subtype === '*';
+  return range.type === main && (range.subtype === '*' || range.subtype === sub);
+}
+
+export function flagzPage(flags: Readonly<Record<string, string>>, request: PageRequest): Answer {
   const lines = Object.keys(flags)
     .sort()
     .map((name) => `${name}=${flags[name] ?? ''}\n`);
-  return page({ kind: 'Flagz', accept, pretty, text: lines.join(''), content: { flags } });
+  return page({ kind: 'Flagz', text: lines.join(''), content: { flags } }, request);
 }
 
 export interface StatusFacts extends StatusOptions {
@@ -40,7 +79,7 @@ export interface StatusFacts extends StatusOptions {
   readonly paths: readonly string[];
 }
 
-export function statuszPage(facts: StatusFacts, accept: string, pretty: boolean): Answer {
+export function statuszPage(facts: StatusFacts, request: PageRequest): Answer {
   const { startedAtMs, binaryVersion, emulationVersion, runtimeVersion } = facts;
   const paths = firstSegments(facts.paths);
   const uptimeSeconds = Math.max(0, Math.floor((facts.nowMs - startedAtMs) / 1000));
@@ -62,45 +101,67 @@ export function statuszPage(facts: StatusFacts, accept: string, pretty: boolean)
     ...(emulationVersion !== '' && { emulationVersion }),
     paths,
   };
-  return page({ kind: 'Statusz', accept, pretty, text, content });
+  return page({ kind: 'Statusz', text, content }, request);
 }
 
-function page(spec: {
+interface Page {
   readonly kind: 'Flagz' | 'Statusz';
-  readonly accept: string;
-  readonly pretty: boolean;
   readonly text: string;
-  readonly content: object;
-}): Answer {
-  const form = selectForm(spec.accept, spec.kind);
+  readonly content: { readonly [key: string]: CborValue };
+}
+
+function page({ kind, text, content }: Page, request: PageRequest): Answer {
+  const form = selectForm(request, kind);
   switch (form.kind) {
     case 'text':
-      return textAnswer(200, `\n${component} ${spec.kind.toLowerCase()}\n${warning}\n${spec.text}`);
+      return textAnswer(200, `\n${component} ${kind.toLowerCase()}\n${warning}\n${text}`);
     case 'object': {
-      const type = { kind: spec.kind, apiVersion: `${apiGroup}/${form.version}` };
-      const answer = jsonAnswer(200, { ...type, metadata: { name: component }, ...spec.content }, spec.pretty);
-      const headers = { 'Content-Type': `application/json;g=${apiGroup};v=${form.version};as=${spec.kind}` };
-      if (form.version === 'v1beta1') return { ...answer, headers };
-      const advice = `This version of the ${spec.kind.toLowerCase()} endpoint is deprecated. Please use a newer version.`;
-      return { ...answer, headers: { ...headers, Warning: `299 - "${advice}"` } };
+      const { encoding, version } = form;
+      const type = { kind, apiVersion: `${apiGroup}/${version}` };
+      const body = encode(
+        { ...type, metadata: { name: component }, ...content },
+        encoding,
+        form.pretty || request.pretty,
+      );
+      const headers = { 'Content-Type': `application/${encoding};g=${apiGroup};v=${version};as=${kind}` };
+      if (version === 'v1beta1') return { code: 200, headers, body };
+      const advice = `This version of the ${kind.toLowerCase()} endpoint is deprecated. Please use a newer version.`;
+      return { code: 200, headers: { ...headers, Warning: `299 - "${advice}"` }, body };
     }
-    case 'unacceptable':
-      return jsonAnswer(406, notAcceptable, spec.pretty);
+    case 'unacceptable': {
+      const { encoding = 'json' } = form;
+      const body = encode(notAcceptable(request.cbor), encoding, form.encoding === undefined || request.pretty);
+      return { code: 406, headers: { 'Content-Type': `application/${encoding}` }, body };
+    }
+  }
+}
+
+function encode(value: CborValue, encoding: Encoding, pretty: boolean): string | Buffer {
+  switch (encoding) {
+    case 'json':
+      return jsonAnswer(200, value, pretty).body;
+    case 'yaml':
+      return dump(value, { sortKeys: true });
+    case 'cbor':
+      return encodeCbor(value);
   }
 }
 
 const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.';
 
-const notAcceptable = {
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Failure',
-  message: 'only the following media types are accepted: application/json, text/plain',
-  reason: 'NotAcceptable',
-  code: 406,
-};
+function notAcceptable(cbor: boolean): CborValue {
+  const types = mediaTypes(cbor).map((type) => (type === 'text' ? 'text/plain' : `application/${type}`));
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `only the following media types are accepted: ${types.join(', ')}`,
+    reason: 'NotAcceptable',
+    code: 406,
+  };
+}
 
 /** `/debug/pprof/heap` and `/debug/flags/v` are both `/debug`. */
 export function firstSegments(paths: readonly string[]): readonly string[] {

@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
+import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatMicroTime } from '../../pkg/api/index.ts';
 import { createAuthority, issueCertificate } from '../../pkg/certificates/index.ts';
@@ -15,6 +16,7 @@ import type { AuthenticationOptions, Server, ServerOptions } from '../../pkg/ser
 import { systemClock } from '../../pkg/time/index.ts';
 import { kubectl, startGoControllerManager } from '../cluster/index.ts';
 import type { Cluster } from '../cluster/index.ts';
+import { decodeCbor } from '../support/decode-cbor.ts';
 import { eventually } from '../support/eventually.ts';
 import { silentLogger } from '../support/loggers.ts';
 import { useCluster } from './use-cluster.ts';
@@ -34,6 +36,8 @@ interface Answer {
   readonly status: number | undefined;
   readonly contentType: string | undefined;
   readonly body: string;
+  readonly bytes: Buffer;
+  readonly warning: string | undefined;
   /** Of the server's certificate. */
   readonly commonName: string | string[] | undefined;
 }
@@ -48,8 +52,9 @@ async function ask(base: string, { path, method = 'GET', headers = {}, as }: Que
     response.on('data', (chunk: Buffer) => chunks.push(chunk));
     response.on('error', reject);
     response.on('end', () => {
-      const body = Buffer.concat(chunks).toString('utf8');
-      resolve({ status, contentType: response.headers['content-type'], body, commonName });
+      const bytes = Buffer.concat(chunks);
+      const { 'content-type': contentType, warning } = response.headers;
+      resolve({ status, contentType, body: bytes.toString('utf8'), bytes, warning, commonName });
     });
   });
   outgoing.on('error', reject);
@@ -80,7 +85,14 @@ afterAll(async () => {
 
 /** A Go manager that never leads: each controller it starts would add a line to its health. */
 async function startStandby(cluster: Cluster): Promise<string> {
-  const name = 'held-by-another';
+  await holdLease(cluster);
+  return (await startGoControllerManager(cluster, [`--leader-elect-resource-name=${heldLease}`])).url;
+}
+
+const heldLease = 'held-by-another';
+
+async function holdLease(cluster: Cluster): Promise<void> {
+  const name = heldLease;
   const spec = {
     holderIdentity: 'another',
     leaseDurationSeconds: 3600,
@@ -90,7 +102,6 @@ async function startStandby(cluster: Cluster): Promise<string> {
   const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
   const { status } = await cluster.request({ method: 'POST', path, body: { metadata: { name }, spec } });
   expect(status).toBe(201);
-  return (await startGoControllerManager(cluster, [`--leader-elect-resource-name=${name}`])).url;
 }
 
 async function createToken(cluster: Cluster, account: string): Promise<string> {
@@ -111,6 +122,7 @@ async function createReader(cluster: Cluster): Promise<string> {
 function options(part: {
   readonly serving?: Partial<ServerOptions['serving']>;
   readonly authentication?: Partial<AuthenticationOptions>;
+  readonly content?: Partial<ServerOptions['content']>;
 }): ServerOptions {
   const healthz = new HealthChecks();
   healthz.add({ name: 'leaderElection', check: () => undefined });
@@ -162,6 +174,7 @@ function options(part: {
         runtimeVersion: process.version,
       },
       profiling: true,
+      ...part.content,
     },
     clock: systemClock,
     logger: silentLogger,
@@ -343,6 +356,71 @@ describe('beside the Go binary, with authorities looked up in the cluster', () =
     expect(JSON.parse(body)).toHaveProperty('head');
     expect(body).not.toContain(readerToken);
   });
+});
+
+const accepts = (kind: string): readonly string[] => {
+  const version = (name: string): string => `as=${kind};v=${name};g=config.k8s.io`;
+  const encodings = ['json', 'yaml', 'cbor'];
+  return [
+    '*/*',
+    'application/*',
+    'image/png',
+    'text/plain;charset=utf-8',
+    `text/plain;${version('v1beta1')}`,
+    `*/*;${version('v1beta1')}`,
+    `text/plain;q=0.5,application/yaml;${version('v1beta1')};q=0.9`,
+    `application/json;${version('v1beta1')};pretty=1`,
+    `application/json;${version('v1beta1')};stream=watch`,
+    `application/json;${version('v1')}`,
+    'application/json;v=v1beta1',
+    ...encodings.map((encoding) => `application/${encoding}`),
+    ...encodings.map((encoding) => `application/${encoding};as=Other;v=v1beta1;g=config.k8s.io`),
+    ...encodings.flatMap((encoding) =>
+      ['v1alpha1', 'v1beta1'].map((name) => `application/${encoding};${version(name)}`),
+    ),
+  ];
+};
+
+/** What both answers must have in common: all but the values that are the process's own. */
+function commonParts({ status, contentType, warning, body, bytes }: Answer): unknown {
+  const common = { status, contentType, warning };
+  if (contentType?.startsWith('text/plain') === true)
+    return { ...common, paths: /Paths\S* (.*)/.exec(body)?.[1]?.trim() };
+  const encoding = contentType?.split(/[/;]/)[1];
+  const object: unknown = encoding === 'cbor' ? decodeCbor(bytes) : encoding === 'yaml' ? load(body) : JSON.parse(body);
+  const own = { startTime: 0, uptimeSeconds: 0, goVersion: '', flags: {} };
+  const isObject = typeof object === 'object' && object !== null;
+  const fields = isObject ? Object.keys(object).sort() : [];
+  return {
+    ...common,
+    fields,
+    lines: encoding === 'json' && body.includes('\n  '),
+    object: { ...(isObject && object), ...own },
+  };
+}
+
+describe('/statusz and /flagz beside the Go binary', () => {
+  for (const cbor of [false, true]) {
+    test(`are negotiated alike with CBORServingAndStorage=${String(cbor)}`, async ({ signal }) => {
+      const arguments_ = [
+        `--leader-elect-resource-name=${heldLease}`,
+        `--feature-gates=CBORServingAndStorage=${String(cbor)}`,
+      ];
+      const theirs = cbor ? (await startGoControllerManager(cluster(), arguments_)).url : goUrl;
+      const ours = await serve({ content: { cbor } }, signal);
+      const pages = [
+        { path: '/statusz', kind: 'Statusz' },
+        { path: '/flagz', kind: 'Flagz' },
+      ];
+      for (const { path, kind } of pages) {
+        for (const accept of accepts(kind)) {
+          const question = { path, headers: { ...bearer(readerToken), accept } };
+          const [expected, actual] = [await ask(theirs, question), await ask(ours, question)];
+          expect(commonParts(actual), `${path} ${accept}`).toEqual(commonParts(expected));
+        }
+      }
+    });
+  }
 });
 
 describe('with files', () => {
