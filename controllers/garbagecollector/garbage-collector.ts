@@ -7,6 +7,7 @@ import {
   type ReconcileObserver,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
+import { createInformerMetrics } from '../../informers/index.ts';
 import { defineCounter } from '../../pkg/metrics/index.ts';
 import { createWorkQueue, exponentialLimiter } from '../../workqueue/index.ts';
 import { AbsentOwners } from './absent-owners.ts';
@@ -63,6 +64,7 @@ export function createGarbageCollector(
       name: 'garbagecollector_controller_resources_sync_error_total',
       help: 'Number of garbage collector resources sync errors',
     }),
+    informerMetrics: createInformerMetrics(context.metrics, 'kube-controller-manager'),
     enqueue: (change) => changes.add(change),
     onDefinitionsChanged: () => looks.addAfter(look, definitionsSettleMs),
   });

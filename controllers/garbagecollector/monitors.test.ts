@@ -10,8 +10,12 @@ import {
   type Kind,
 } from '../../pkg/api/index.ts';
 import type { DiscoveryResult } from '../../pkg/client/index.ts';
-import { createSharedInformerFactory, type SharedInformerFactory } from '../../informers/index.ts';
-import { createMetricsRegistry, defineCounter, type Counter } from '../../pkg/metrics/index.ts';
+import {
+  createInformerMetrics,
+  createSharedInformerFactory,
+  type SharedInformerFactory,
+} from '../../informers/index.ts';
+import { createMetricsRegistry, defineCounter, type Counter, type MetricsRegistry } from '../../pkg/metrics/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../../test/support/loggers.ts';
 import { apiError, RecordingClient } from '../../test/support/recording-client.ts';
@@ -67,6 +71,7 @@ describe('Monitors', () => {
   let changes: GraphChange[];
   let definitionChanges: number;
   let syncErrors: Counter;
+  let registry: MetricsRegistry;
   let monitors: Monitors;
 
   beforeEach(() => {
@@ -76,7 +81,8 @@ describe('Monitors', () => {
     kinds = new KnownKinds();
     changes = [];
     definitionChanges = 0;
-    syncErrors = defineCounter(createMetricsRegistry(), { name: 'errors', help: 'x' });
+    registry = createMetricsRegistry();
+    syncErrors = defineCounter(registry, { name: 'errors', help: 'x' });
     const ignore = (): void => {};
     graph = new DependencyGraph(new AbsentOwners(), {
       attemptDelete: ignore,
@@ -101,6 +107,7 @@ describe('Monitors', () => {
       clock,
       logger: silentLogger,
       syncErrors,
+      informerMetrics: createInformerMetrics(registry, 'kube-controller-manager'),
       enqueue: (change) => changes.push(change),
       onDefinitionsChanged: () => definitionChanges++,
     });
@@ -145,6 +152,18 @@ describe('Monitors', () => {
     for (let round = 0; round < 3; round++) await sync(discovered([ConfigMaps, Secrets]));
     expect(watched().sort()).toEqual(['configmaps', 'secrets']);
     expect(kinds.find({ apiVersion: 'v1', kind: 'Secret' })).toMatchObject({ resource: 'secrets' });
+  });
+
+  test('have the series of an informer for each resource from the start, and remove them at the end', async () => {
+    await sync(discovered([ConfigMaps, Secrets]));
+    const series = async (): Promise<string[]> =>
+      [...(await registry.metrics()).matchAll(/^informer_queued_items\{.*resource="(\w+)".*\} 0$/gm)].map(
+        ([, name = '']) => name,
+      );
+    expect(await series()).toEqual(['configmaps', 'secrets']);
+    expect(await registry.metrics()).toContain('informer_processing_latency_seconds_count{');
+    await monitors.stop();
+    expect(await series()).toEqual([]);
   });
 
   test('see what others watch anyway through their informers, from the beginning and as it changes', async () => {

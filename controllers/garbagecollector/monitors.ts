@@ -16,6 +16,7 @@ import {
   type InformerFactory,
   type ListWatchClient,
   type Sink,
+  type InformerMetricsSource,
 } from '../../informers/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import type { Counter } from '../../pkg/metrics/index.ts';
@@ -40,6 +41,8 @@ export interface MonitorsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly syncErrors: Counter;
+  /** The series of resources that no shared informer watches. */
+  readonly informerMetrics: InformerMetricsSource;
   readonly enqueue: (change: GraphChange) => void;
   /** What the server offers may have changed: its definitions have. */
   readonly onDefinitionsChanged: () => void;
@@ -184,18 +187,23 @@ export class Monitors implements Syncable {
   }
 
   #watchMetadata(kind: Kind, origin: Origin, synced: Latch, signal: AbortSignal): Promise<void> {
-    const { client, clock, logger, enqueue } = this.#deps;
+    const { client, clock, logger, enqueue, informerMetrics } = this.#deps;
+    const metrics = informerMetrics(kind);
+    metrics.readQueuedItems(() => 0); // changes go straight to the queue of the graph
     const sink: Sink<MetadataOnly> = {
       push: (events) => {
         const changes = events.filter((event) => event.type !== 'BOOKMARK');
         if (changes.length === 0) return;
+        const startedMs = clock.monotonic();
         enqueue(watchedChange(origin, changes));
+        metrics.observeProcessing((clock.monotonic() - startedMs) / 1000);
         this.#noteDefinitions(origin);
       },
       replace: (relist) => enqueue(relistedChange(origin, relist, () => synced.open())),
     };
     const source = { client, kind: metadataOf(kind), scope: {}, transform: trim, shareEqual: true, sink };
-    return runReflector({ ...source, clock, random: systemRandom, logger, idleTimeoutMs }, signal);
+    const settings = { ...source, clock, random: systemRandom, logger, idleTimeoutMs };
+    return runReflector(settings, signal).finally(() => metrics.remove());
   }
 
   async #followInformer(
