@@ -15,13 +15,13 @@ import {
   controllerKeyOf,
   createClaims,
   enqueueSelf,
-  isPodFinished,
   PendingWrites,
   runWorkers,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
+import { isPodFinished } from '../../pkg/pods/index.ts';
 import { applyActions } from './apply.ts';
 import type { Snapshot } from './plan.ts';
 import { planSync } from './sync.ts';

@@ -1,5 +1,5 @@
 import type { Cached, EndpointAddress, EndpointSubset, Pod, Service } from '../../pkg/api/index.ts';
-import { isPodReady } from '../../pkg/controller/index.ts';
+import { isPodReady } from '../../pkg/pods/index.ts';
 import {
   findPort,
   hostnameOf,

@@ -1,5 +1,5 @@
 import { isBeingDeleted, type Cached, type Endpoint, type Node, type Pod, type Service } from '../../pkg/api/index.ts';
-import { isPodReady } from '../../pkg/controller/index.ts';
+import { isPodReady } from '../../pkg/pods/index.ts';
 import { hostnameOf, parseIp, type IpFamily } from '../../pkg/endpoints/index.ts';
 
 const zoneLabel = 'topology.kubernetes.io/zone';

@@ -16,11 +16,11 @@ import {
   asError,
   createPod,
   deletePod,
-  isPodReady,
   slowStart,
   type PendingWrites,
   type PodControl,
 } from '../../pkg/controller/index.ts';
+import { isPodReady } from '../../pkg/pods/index.ts';
 import { isTracked, trackingFinalizer } from './job-pods.ts';
 import type { JobMetrics } from './metrics.ts';
 import { newIndexedPod, newPod } from './new-pods.ts';

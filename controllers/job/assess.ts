@@ -1,5 +1,5 @@
 import { formatTime, parseTime, type Cached, type Job, type Pod } from '../../pkg/api/index.ts';
-import { isPodActive, isPodReady, isPodTerminating } from '../../pkg/controller/index.ts';
+import { isPodActive, isPodReady, isPodTerminating } from '../../pkg/pods/index.ts';
 import { continueStreak, type FailureStreak } from './backoff.ts';
 import { announcedEnding, type Ending } from './conditions.ts';
 import { countIndexes } from './index-list.ts';

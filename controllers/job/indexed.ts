@@ -1,5 +1,5 @@
 import type { Cached, Job, Pod } from '../../pkg/api/index.ts';
-import { isPodActive, isPodTerminating, rankForDeletion } from '../../pkg/controller/index.ts';
+import { isPodActive, isPodTerminating, rankForDeletion } from '../../pkg/pods/index.ts';
 import {
   hasIndex,
   indexListOf,

@@ -7,7 +7,7 @@ import {
   type Job,
   type Pod,
 } from '../../pkg/api/index.ts';
-import { readyCondition } from '../../pkg/controller/index.ts';
+import { readyCondition } from '../../pkg/pods/index.ts';
 import { indexCount, isIndexed, replacesOnlyEndedPods } from './job-spec.ts';
 
 /** Keeps a pod from vanishing before its end has been counted. */

@@ -1,5 +1,5 @@
 import type { Cached, Job, JobStatus, Pod } from '../../pkg/api/index.ts';
-import { isPodFinished } from '../../pkg/controller/index.ts';
+import { isPodFinished } from '../../pkg/pods/index.ts';
 import { defineCounter, defineHistogram, exponentialBuckets, type MetricsRegistry } from '../../pkg/metrics/index.ts';
 import type { Ending } from './conditions.ts';
 import { countIndexes, parseIndexList } from './index-list.ts';

@@ -8,14 +8,8 @@ import {
   type Cached,
   type Secret,
 } from '../../pkg/api/index.ts';
-import {
-  accountOfToken,
-  isAccountOfToken,
-  runPeriodically,
-  tokenSecrets,
-  type Controller,
-  type ControllerContext,
-} from '../../pkg/controller/index.ts';
+import { runPeriodically, type Controller, type ControllerContext } from '../../pkg/controller/index.ts';
+import { accountOfToken, isAccountOfToken, tokenSecrets } from '../../pkg/tokens/index.ts';
 import { applyFate } from './apply.ts';
 import { secretNamesOf } from './pod-secrets.ts';
 import { computeFate, isLongUnused, isTrackedLongEnough } from './token-fate.ts';

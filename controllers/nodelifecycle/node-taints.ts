@@ -1,16 +1,15 @@
 import { findCondition, formatTime, ownValue, type Cached, type Node, type Taint } from '../../pkg/api/index.ts';
+import { nodeTaints } from '../../pkg/taints/index.ts';
 
-const notReady = 'node.kubernetes.io/not-ready';
-const unreachable = 'node.kubernetes.io/unreachable';
-const unschedulable = 'node.kubernetes.io/unschedulable';
+const { notReady, unreachable, unschedulable } = nodeTaints;
 
 /** Which condition, in which state, keeps new pods away, and the taint that says so. */
 const taintOfCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: notReady, Unknown: unreachable },
-  MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
-  DiskPressure: { True: 'node.kubernetes.io/disk-pressure' },
-  NetworkUnavailable: { True: 'node.kubernetes.io/network-unavailable' },
-  PIDPressure: { True: 'node.kubernetes.io/pid-pressure' },
+  MemoryPressure: { True: nodeTaints.memoryPressure },
+  DiskPressure: { True: nodeTaints.diskPressure },
+  NetworkUnavailable: { True: nodeTaints.networkUnavailable },
+  PIDPressure: { True: nodeTaints.pidPressure },
 };
 const managedKeys: ReadonlySet<string> = new Set([
   unschedulable,

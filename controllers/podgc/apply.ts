@@ -1,6 +1,6 @@
 import { keyOf, metadataOf, Pods, type Cached, type Pod } from '../../pkg/api/index.ts';
 import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
-import { changedPodCondition, isPodFinished } from '../../pkg/controller/index.ts';
+import { changedPodCondition, isPodFinished } from '../../pkg/pods/index.ts';
 import type { Reason } from './select.ts';
 
 /**

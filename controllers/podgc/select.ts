@@ -1,5 +1,5 @@
 import { isConditionTrue, isBeingDeleted, type Cached, type Node, type Pod } from '../../pkg/api/index.ts';
-import { isPodFinished } from '../../pkg/controller/index.ts';
+import { isPodFinished } from '../../pkg/pods/index.ts';
 import { defineIndex, type Index } from '../../informers/index.ts';
 
 /** Why a pod is force-deleted, as the metrics call it. */

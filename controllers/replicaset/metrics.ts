@@ -1,5 +1,5 @@
 import { parseTime, Pods, ReplicaSets, type Cached, type Kind, type Pod } from '../../pkg/api/index.ts';
-import { isPodReady } from '../../pkg/controller/index.ts';
+import { isPodReady } from '../../pkg/pods/index.ts';
 import { defineCounter, defineHistogram, exponentialBuckets, type MetricsRegistry } from '../../pkg/metrics/index.ts';
 
 /** Told of what the controller does. */

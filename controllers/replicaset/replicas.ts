@@ -3,8 +3,6 @@ import {
   byController,
   createClaims,
   enqueueSelf,
-  isPodActive,
-  isPodTerminating,
   Pace,
   PendingWrites,
   runWorkers,
@@ -13,6 +11,7 @@ import {
   type PodControl,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
+import { isPodActive, isPodTerminating } from '../../pkg/pods/index.ts';
 import { applyScaling, applyStatus, type ScalingFailure } from './apply.ts';
 import { createReplicaMetrics } from './metrics.ts';
 import type { ReplicaKind, Replicated } from './replica-kinds.ts';

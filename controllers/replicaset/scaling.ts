@@ -1,4 +1,4 @@
-import { isPodActive, rankForDeletion, type DeletionRanking } from '../../pkg/controller/index.ts';
+import { isPodActive, rankForDeletion, type DeletionRanking } from '../../pkg/pods/index.ts';
 import type { Cached, Pod } from '../../pkg/api/index.ts';
 
 /** How many pods one sync creates or deletes at most, before it waits to see them. */

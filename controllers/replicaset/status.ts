@@ -8,7 +8,7 @@ import {
   type ReplicaSetCondition,
   type ReplicaSetStatus,
 } from '../../pkg/api/index.ts';
-import { isPodAvailable, isPodReady, nextAvailabilityMs } from '../../pkg/controller/index.ts';
+import { isPodAvailable, isPodReady, nextAvailabilityMs } from '../../pkg/pods/index.ts';
 import type { Replicated } from './replica-kinds.ts';
 
 export interface StatusInput {

@@ -8,7 +8,7 @@ import {
   type Unsaved,
 } from '../../pkg/api/index.ts';
 import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
-import { isAccountOfToken, type TokenAccount } from '../../pkg/controller/index.ts';
+import { isAccountOfToken, type TokenAccount } from '../../pkg/tokens/index.ts';
 import { withoutReference } from './token-secret.ts';
 
 /** Written over the version it was planned on: whoever was faster, their change is looked at first. */

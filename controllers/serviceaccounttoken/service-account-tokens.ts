@@ -11,16 +11,18 @@ import {
 } from '../../pkg/api/index.ts';
 import { isNotFound } from '../../pkg/client/index.ts';
 import {
-  accountOfToken,
-  isAccountOfToken,
   runWorkers,
-  tokensByAccount,
-  tokenSecrets,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
-  type TokenAccount,
 } from '../../pkg/controller/index.ts';
+import {
+  accountOfToken,
+  isAccountOfToken,
+  tokensByAccount,
+  tokenSecrets,
+  type TokenAccount,
+} from '../../pkg/tokens/index.ts';
 import { deleteTokenSecret, removeReference, updateTokenSecret } from './apply.ts';
 import { planTokenSecret } from './token-secret.ts';
 import type { TokenSigner } from './token-signer.ts';

@@ -1,5 +1,5 @@
 import { ownValue, setOwn, type Cached, type Secret, type ServiceAccount, type Unsaved } from '../../pkg/api/index.ts';
-import { accountNameAnnotation, accountUidAnnotation } from '../../pkg/controller/index.ts';
+import { accountNameAnnotation, accountUidAnnotation } from '../../pkg/tokens/index.ts';
 import type { Claims } from './token-signer.ts';
 
 export interface TokenParts {

@@ -20,7 +20,7 @@ import {
 import { defineCounter, defineHistogram } from '../../pkg/metrics/index.ts';
 import { evictPod } from './apply.ts';
 import { planEviction, type Eviction } from './plan.ts';
-import { noExecuteTaints, toleratedMs } from './tolerations.ts';
+import { noExecuteTaints, toleratedMs } from '../../pkg/taints/index.ts';
 
 const name = 'taint-eviction-controller';
 const evictionsAtOnce = 8;

@@ -1,5 +1,5 @@
 import { isEqualJson, isBeingDeleted, type Cached, type Pod, type Service } from '../api/index.ts';
-import { isPodFinished, isPodReady } from '../controller/index.ts';
+import { isPodFinished, isPodReady } from '../pods/index.ts';
 
 /** Whether a pod has a place among the endpoints of its Services: it has an address, and its containers run. */
 export function isEndpoint(pod: Cached<Pod>, options: { readonly includeTerminating: boolean }): boolean {

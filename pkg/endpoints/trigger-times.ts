@@ -1,5 +1,5 @@
 import { keyOf, parseTime, type Cached, type ObjectKey, type Pod, type Service } from '../api/index.ts';
-import { readyCondition } from '../controller/index.ts';
+import { readyCondition } from '../pods/index.ts';
 
 interface Seen {
   readonly service: string;

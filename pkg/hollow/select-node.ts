@@ -1,17 +1,6 @@
-import {
-  compileSelector,
-  InvalidSelectorError,
-  isConditionTrue,
-  isBeingDeleted,
-  ownValue,
-  type Cached,
-  type LabelSelector,
-  type Node,
-  type Pod,
-  type Selector,
-  type Taint,
-  type Toleration,
-} from '../api/index.ts';
+import { isBeingDeleted, isConditionTrue, type Cached, type Node, type Pod, type Taint } from '../api/index.ts';
+import { compileNodeAffinity } from '../nodes/index.ts';
+import { nodeTaints, tolerates } from '../taints/index.ts';
 
 export interface Candidate {
   /** Undefined: not registered, or gone. */
@@ -62,50 +51,19 @@ export function isSchedulable(node: Cached<Node>): boolean {
 }
 
 function compilePlacement(pod: Cached<Pod>): (node: Cached<Node>) => boolean {
-  const labelsOfNode = Object.entries(pod.spec.nodeSelector ?? {});
-  const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  const acceptedTerms = terms?.map(compileTerm);
+  const isAllowed = compileNodeAffinity(pod.spec);
   const tolerations = pod.spec.tolerations ?? [];
+  const isTolerated = (taint: Cached<Taint>): boolean =>
+    tolerations.some((toleration) => tolerates(toleration, taint, { allowComparisons: true }));
   return (node) =>
     isSchedulable(node) &&
-    labelsOfNode.every(([name, value]) => ownValue(node.metadata.labels, name) === value) &&
-    (acceptedTerms === undefined || acceptedTerms.some((accepts) => accepts(node))) &&
-    (node.spec.taints ?? []).every((taint) => !repels(taint) || tolerations.some((one) => tolerates(one, taint)));
+    isAllowed(node) &&
+    (node.spec.taints ?? []).every((taint) => !repels(taint) || isTolerated(taint));
 }
 
-type Expressions = NonNullable<Cached<LabelSelector>['matchExpressions']>;
-
-/** One term of a node affinity. Fields are labels of another kind, of which there is one: the node's name. */
-function compileTerm(term: {
-  readonly matchExpressions?: Expressions | undefined;
-  readonly matchFields?: Expressions | undefined;
-}): (node: Cached<Node>) => boolean {
-  const byLabels = compileOrNothing(term.matchExpressions);
-  const byFields = compileOrNothing(term.matchFields);
-  const isEmpty = (term.matchExpressions?.length ?? 0) + (term.matchFields?.length ?? 0) === 0;
-  return (node) => !isEmpty && byLabels(node.metadata.labels) && byFields({ 'metadata.name': node.metadata.name });
-}
-
-function compileOrNothing(matchExpressions: Expressions = []): Selector {
-  try {
-    return compileSelector({ matchExpressions });
-  } catch (error) {
-    // Gt and Lt exist for nodes only. A pod that needs them stays pending, as on a cluster without such nodes.
-    if (error instanceof InvalidSelectorError) return () => false;
-    throw error;
-  }
-}
-
-/** These two repeat what the Ready condition says; admission puts the first on every new node, ready or not. */
-const repeated: ReadonlySet<string> = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);
+/** These two repeat the Ready condition. Admission puts the first on every new node, ready or not. */
+const repeated: ReadonlySet<string> = new Set([nodeTaints.notReady, nodeTaints.unreachable]);
 
 function repels({ key, effect }: Cached<Taint>): boolean {
   return (effect === 'NoSchedule' || effect === 'NoExecute') && !repeated.has(key);
-}
-
-function tolerates(toleration: Cached<Toleration>, taint: Cached<Taint>): boolean {
-  const { key = '', operator = 'Equal', value = '', effect = '' } = toleration;
-  if (effect !== '' && effect !== taint.effect) return false;
-  if (key !== '' && key !== taint.key) return false;
-  return operator === 'Exists' || (key !== '' && value === (taint.value ?? ''));
 }

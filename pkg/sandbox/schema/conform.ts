@@ -1,5 +1,5 @@
 import { setOwn, ExactInteger, parseInt64 } from '../../api/index.ts';
-import { canonicalQuantity } from './quantity.ts';
+import { canonicalQuantity } from '../../quantities/index.ts';
 import type { Field, ObjectType, ScalarName, ValueType } from './schema.ts';
 
 export type Fields = Record<string, unknown>;

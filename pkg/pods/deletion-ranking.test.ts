@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { formatTime, type Pod } from '../api/index.ts';
-import { rankForDeletion, type DeletionRanking } from './pod-ranking.ts';
+import { rankForDeletion, type DeletionRanking } from './deletion-ranking.ts';
 
 const nowMs = Date.parse('2026-01-01T12:00:00Z');
 const ago = (seconds: number): string => formatTime(nowMs - seconds * 1000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Taint, Toleration } from '../../pkg/api/index.ts';
+import type { Taint, Toleration } from '../api/index.ts';
 import { node } from '../../test/support/builders.ts';
 import { noExecuteTaints, toleratedMs } from './tolerations.ts';
 

@@ -1,5 +1,5 @@
 import { parseTime, ownValue, type Cached, type Pod } from '../api/index.ts';
-import { isPodReady, readySinceMs } from './pods.ts';
+import { isPodReady, readySinceMs } from './phases.ts';
 
 export interface DeletionRanking {
   /** How many pods of the same family share the pod's node: crowded nodes give way first. */

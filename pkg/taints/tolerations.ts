@@ -1,4 +1,9 @@
-import { parseInt64, type Cached, type Node, type Taint, type Toleration } from '../../pkg/api/index.ts';
+import { parseInt64, type Cached, type Node, type Taint, type Toleration } from '../api/index.ts';
+
+export interface ToleranceOptions {
+  /** The gate TaintTolerationComparisonOperators. */
+  readonly allowComparisons: boolean;
+}
 
 export function noExecuteTaints(node: Cached<Node>): readonly Cached<Taint>[] {
   return (node.spec.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
@@ -11,11 +16,11 @@ export function noExecuteTaints(node: Cached<Node>): readonly Cached<Taint>[] {
 export function toleratedMs(
   taints: readonly Cached<Taint>[],
   tolerations: readonly Cached<Toleration>[],
-  options: { readonly allowComparisons: boolean },
+  options: ToleranceOptions,
 ): number | undefined {
   let shortestMs: number | undefined;
   for (const taint of taints) {
-    const match = tolerations.find((toleration) => tolerates(toleration, taint, options.allowComparisons));
+    const match = tolerations.find((toleration) => tolerates(toleration, taint, options));
     if (match === undefined) return 0;
     if (match.tolerationSeconds === undefined) continue;
     shortestMs = Math.min(shortestMs ?? Infinity, Math.max(0, match.tolerationSeconds) * 1000);
@@ -23,7 +28,12 @@ export function toleratedMs(
   return shortestMs;
 }
 
-function tolerates(toleration: Cached<Toleration>, taint: Cached<Taint>, allowComparisons: boolean): boolean {
+/** Whether the toleration matches the taint. `Lt` and `Gt` compare int64 values, where their gate allows them. */
+export function tolerates(
+  toleration: Cached<Toleration>,
+  taint: Cached<Taint>,
+  { allowComparisons }: ToleranceOptions,
+): boolean {
   const { key = '', operator = '', value = '', effect = '' } = toleration;
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { PodCondition } from '../api/index.ts';
 import { frozen, pod } from '../../test/support/builders.ts';
-import { changedPodCondition } from './pod-conditions.ts';
+import { changedPodCondition } from './conditions.ts';
 
 describe('changedPodCondition', () => {
   const wanted = { type: 'DisruptionTarget', status: 'True', reason: 'Because', message: 'it has to go' };

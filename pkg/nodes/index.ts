@@ -1,0 +1,1 @@
+export * from './node-affinity.ts';

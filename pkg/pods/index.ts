@@ -1,0 +1,3 @@
+export * from './conditions.ts';
+export * from './deletion-ranking.ts';
+export * from './phases.ts';

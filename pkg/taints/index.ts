@@ -1,0 +1,2 @@
+export * from './tolerations.ts';
+export * from './well-known.ts';
