@@ -9,7 +9,7 @@ const large = node({ name: 'large', labels: { zone: 'a', cores: '16', constructo
 function required(...nodeSelectorTerms: object[]): Pick<PodSpec, 'affinity'> {
   return {
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-  } as Pick<PodSpec, 'affinity'>;
+  };
 }
 const expression = (key: string, operator: string, ...values: string[]): object => ({
   matchExpressions: [{ key, operator, values }],
