@@ -3,7 +3,7 @@ import type { Kind, KubeObject } from '../pkg/api/index.ts';
 import type { Informer, InformerFactory, InformerSelection } from './informer.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { InformerDependencies, InformerSettings } from './shared-informer.ts';
-import { Turns } from './turns.ts';
+import { Turns } from '../pkg/time/index.ts';
 
 export interface SharedInformerFactoryOptions extends InformerDependencies {
   /** Only objects of this namespace. Absent: all. Kinds that live in no namespace are not concerned. */

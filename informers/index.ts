@@ -1,6 +1,6 @@
 export { createInformer, createSharedInformerFactory, settingsFor } from './factory.ts';
 export type { KindSettings, SharedInformerFactory, SharedInformerFactoryOptions } from './factory.ts';
-export type { Relist } from './delta-fifo.ts';
+export type { Relist } from './store-updates.ts';
 export * from './informer.ts';
 export { Latch } from './latch.ts';
 export { createLister } from './lister.ts';

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { ConfigMap } from '../pkg/api/index.ts';
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { RecordingLogger } from '../test/support/loggers.ts';
-import type { Change } from './delta-fifo.ts';
+import type { Change } from './store-updates.ts';
 import type { Handler } from './informer.ts';
 import { Processor } from './processor.ts';
-import { Turns } from './turns.ts';
+import { Turns } from '../pkg/time/index.ts';
 
 function configMap(name: string): ConfigMap {
   return { metadata: { namespace: 'ns', name, uid: name, resourceVersion: '1', creationTimestamp: '' } };

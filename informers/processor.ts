@@ -1,11 +1,10 @@
 import type { Cached, KubeObject } from '../pkg/api/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
-import type { Clock, Timer } from '../pkg/time/index.ts';
-import { Buffer } from './buffer.ts';
-import type { Change } from './delta-fifo.ts';
+import { Fifo } from '../pkg/fifo/index.ts';
+import type { Clock, Task, Timer, Turns } from '../pkg/time/index.ts';
+import type { Change } from './store-updates.ts';
 import type { Handler, HandlerRegistration } from './informer.ts';
 import { Latch } from './latch.ts';
-import type { Task, Turns } from './turns.ts';
 
 /** What waits in a listener's buffer. */
 type Entry<T extends KubeObject> =
@@ -121,7 +120,7 @@ class Listener<T extends KubeObject> implements Task {
   readonly #handler: Handler<T>;
   readonly #turns: Turns;
   readonly #logger: Logger;
-  readonly #buffer = new Buffer<Entry<T>>();
+  readonly #buffer = new Fifo<Entry<T>>();
   /** Position in the objects replayed at the head of the buffer. */
   #position = 0;
   #resyncing = false;

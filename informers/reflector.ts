@@ -16,7 +16,7 @@ import {
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
 import type { Clock, Random } from '../pkg/time/index.ts';
-import type { Relist } from './delta-fifo.ts';
+import type { Relist } from './store-updates.ts';
 import { initialState, planNext } from './reflector-state.ts';
 import type { Failure, ListMode, Outcome, Position } from './reflector-state.ts';
 

@@ -2,9 +2,8 @@ import { resourceName } from '../pkg/api/index.ts';
 import type { Kind, KubeObject } from '../pkg/api/index.ts';
 import type { ListOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
-import { systemRandom } from '../pkg/time/index.ts';
+import { systemRandom, Turns } from '../pkg/time/index.ts';
 import type { Clock, Random } from '../pkg/time/index.ts';
-import { DeltaFifo } from './delta-fifo.ts';
 import { Indexer } from './indexer.ts';
 import type { Handler, HandlerOptions, HandlerRegistration, Index, Informer, Store } from './informer.ts';
 import { Latch } from './latch.ts';
@@ -13,7 +12,7 @@ import { Processor } from './processor.ts';
 import { runReflector } from './reflector.ts';
 import type { ListWatchClient } from './reflector.ts';
 import { createSharing } from './sharing.ts';
-import { Turns } from './turns.ts';
+import { StoreUpdates } from './store-updates.ts';
 
 /** What may differ from kind to kind. */
 export interface InformerSettings<T extends KubeObject> extends Pick<
@@ -48,16 +47,15 @@ export interface InformerDependencies {
 
 const defaultIdleTimeoutMs = 150_000;
 
-/** Joins the parts: reflector → delta FIFO → indexer and processor. */
+/** Joins the parts: reflector → store updates → indexer and processor. */
 export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly kind: Kind<T>;
   readonly store: Store<T>;
   readonly #dependencies: InformerDependencies;
   readonly #settings: InformerSettings<T>;
   readonly #logger: Logger;
-  readonly #turns: Turns;
   readonly #indexer: Indexer<T>;
-  readonly #fifo: DeltaFifo<T>;
+  readonly #updates: StoreUpdates<T>;
   readonly #processor: Processor<T>;
   readonly #metrics: InformerMetrics | undefined;
   readonly #share = createSharing<T>();
@@ -70,14 +68,15 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#dependencies = dependencies;
     this.#settings = settings;
     this.#logger = dependencies.logger.child({ resource: resourceName(kind) });
-    this.#turns = dependencies.turns ?? new Turns(clock);
+    const turns = dependencies.turns ?? new Turns(clock);
     this.#indexer = new Indexer((index, error) => {
       this.#logger.error({ err: error, index }, 'index function failed');
     });
     this.store = this.#indexer;
-    this.#processor = new Processor(() => this.#indexer.list(), { turns: this.#turns, clock, logger: this.#logger });
+    this.#processor = new Processor(() => this.#indexer.list(), { turns, clock, logger: this.#logger });
     this.#metrics = dependencies.metrics?.(kind);
-    this.#fifo = new DeltaFifo({
+    this.#updates = new StoreUpdates({
+      turns,
       indexer: this.#indexer,
       emit: (change) => this.#processor.distribute(change),
       onSynced: () => {
@@ -86,7 +85,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
       },
       observe: this.#metrics === undefined ? undefined : { clock, metrics: this.#metrics },
     });
-    this.#metrics?.readQueuedItems(() => this.#fifo.length);
+    this.#metrics?.readQueuedItems(() => this.#updates.length);
   }
 
   get hasSynced(): boolean {
@@ -118,7 +117,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
       await this.#reflect(signal);
     } finally {
       this.#state = 'ended';
-      this.#turns.cancel(this.#fifo);
+      this.#updates.close();
       this.#processor.stop();
       this.#metrics?.remove();
     }
@@ -127,8 +126,6 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   #reflect(signal: AbortSignal): Promise<void> {
     const { client, clock, random = systemRandom, idleTimeoutMs = defaultIdleTimeoutMs } = this.#dependencies;
     const { namespace, labelSelector, fieldSelector } = this.#settings;
-    const fifo = this.#fifo;
-    const wake = (): void => this.#turns.wake(fifo);
     return runReflector(
       {
         client,
@@ -136,16 +133,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
         scope: { namespace, labelSelector, fieldSelector },
         transform: (object) => this.#transform(object),
         shareEqual: this.#settings.transform === undefined,
-        sink: {
-          push(events) {
-            fifo.push(events);
-            wake();
-          },
-          replace(relist) {
-            fifo.replace(relist);
-            wake();
-          },
-        },
+        sink: this.#updates,
         clock,
         random,
         logger: this.#logger,

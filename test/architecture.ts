@@ -8,7 +8,7 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-const leaves = ['pkg/time', 'pkg/log', 'pkg/metrics', 'pkg/certificates'];
+const leaves = ['pkg/fifo', 'pkg/time', 'pkg/log', 'pkg/metrics', 'pkg/certificates'];
 /** Rules over objects, each in a folder named after its subject. */
 const subjects = ['pkg/nodes', 'pkg/pods', 'pkg/quantities', 'pkg/taints'];
 const belowClient = ['pkg/api', ...leaves];
@@ -18,7 +18,8 @@ const belowControllers = ['pkg/controller', 'pkg/tokens', ...subjects, ...belowC
 
 /** For each folder, the folders it may import from. What is not listed is forbidden, in both places. */
 const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
-  ['pkg/time', []],
+  ['pkg/fifo', []],
+  ['pkg/time', ['pkg/fifo']],
   ['pkg/certificates', []],
   ['pkg/flags', ['pkg/time']],
   ['pkg/log', ['pkg/time']],

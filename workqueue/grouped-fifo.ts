@@ -1,4 +1,4 @@
-import { Fifo } from './fifo.ts';
+import { Fifo } from '../pkg/fifo/index.ts';
 
 /**
  * Keys in groups. Groups take turns, and within its group a key is first come, first served: thousands of keys of one

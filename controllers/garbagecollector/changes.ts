@@ -1,8 +1,8 @@
 import type { MetadataOnly } from '../../pkg/api/index.ts';
-import { forEachInTurns, type Reconcile } from '../../pkg/controller/index.ts';
+import type { Reconcile } from '../../pkg/controller/index.ts';
 import type { Relist } from '../../informers/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
-import type { Clock } from '../../pkg/time/index.ts';
+import { forEachInTurns, type Clock } from '../../pkg/time/index.ts';
 import type { ObjectType } from './graph-node.ts';
 import type { DependencyGraph, ObservedMeta } from './graph.ts';
 

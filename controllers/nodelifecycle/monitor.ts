@@ -1,9 +1,9 @@
 import { objectKey, type Cached, type Lease, type Node, type ObjectKey } from '../../pkg/api/index.ts';
 import type { Client } from '../../pkg/client/index.ts';
-import { forEachInTurns, runBounded } from '../../pkg/controller/index.ts';
+import { runBounded } from '../../pkg/controller/index.ts';
 import type { Store } from '../../informers/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
-import type { Clock } from '../../pkg/time/index.ts';
+import { forEachInTurns, type Clock } from '../../pkg/time/index.ts';
 import { changeConditions, changeNode } from './apply.ts';
 import { EvictionQueue } from './eviction-queue.ts';
 import { afterChanges, judgeHealth, type HealthOptions, type NodeHealth } from './health.ts';

@@ -16,5 +16,4 @@ export * from './reconcile.ts';
 export * from './selector-index.ts';
 export * from './shared-flags.ts';
 export * from './stopping.ts';
-export * from './turns.ts';
 export * from './workers.ts';

@@ -5,3 +5,4 @@ export * from './random.ts';
 export * from './system-clock.ts';
 export * from './token-bucket.ts';
 export * from './time-limit.ts';
+export * from './turns.ts';

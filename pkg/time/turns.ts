@@ -1,25 +1,24 @@
-import { Buffer } from './buffer.ts';
-import type { Clock } from '../pkg/time/index.ts';
+import { Fifo } from '../fifo/index.ts';
+import type { Clock } from './clock.ts';
 
-/** Work that can be left off at any item and taken up again. Must not throw. */
+/** Work that can stop at any item and go on later. Must not throw. */
 export interface Task {
   /** Works while `hasTime`; returns whether something is left to do. */
   run(hasTime: () => boolean): boolean;
 }
 
-/** A longer stretch would be felt by the lease, the probes and every reconcile that waits for an answer. */
+/** A longer stretch would delay the renewal of the lease, the probes and every reconcile that waits for an answer. */
 const turnMs = 10;
-/** What one task gets of a turn while others wait, so that a slow handler slows nobody but itself. */
+/** The time that one task gets in a turn while others wait, so that a slow handler delays only itself. */
 const shareMs = 2;
 
 /**
- * Lets any number of informers and handlers work through what they were given, in turns of about ten milliseconds,
- * between which timers, sockets and promises have their say. Tasks take equal shares of the time, in the order in
- * which they were woken.
+ * Runs any number of tasks in turns of about ten milliseconds. Timers, sockets and promises run between two turns. Tasks
+ * get equal shares of the time, in the order in which they were woken.
  */
 export class Turns {
   readonly #clock: Clock;
-  readonly #queue = new Buffer<Task>();
+  readonly #queue = new Fifo<Task>();
   readonly #awake = new Set<Task>();
   #next: NodeJS.Immediate | undefined;
 
@@ -59,5 +58,24 @@ export class Turns {
     // Cancelled while it waited here. If it has been woken since, it waits here once more, further back.
     if (!this.#awake.delete(task)) return;
     if (task.run(() => this.#clock.monotonic() < untilMs)) this.wake(task);
+  }
+}
+
+/** Asking the clock costs more than most visits. */
+const visitsPerLook = 32;
+
+/** Visits every item. Yields to everything else that waits whenever a turn is over. */
+export async function forEachInTurns<T>(
+  items: Iterable<T>,
+  clock: Pick<Clock, 'monotonic'>,
+  visit: (item: T) => void,
+): Promise<void> {
+  let untilMs = clock.monotonic() + turnMs;
+  let visits = 0;
+  for (const item of items) {
+    visit(item);
+    if (++visits % visitsPerLook !== 0 || clock.monotonic() < untilMs) continue;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    untilMs = clock.monotonic() + turnMs;
   }
 }

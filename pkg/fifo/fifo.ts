@@ -6,8 +6,8 @@ interface Chunk<T> {
 }
 
 /**
- * First in, first out, in constant time and without moving items: `Array.shift` on hundreds of thousands of keys copies
- * them all for each one taken. Chunks are dropped as they are emptied, so a burst leaves no memory behind.
+ * First in, first out, in constant time. `Array.shift` moves all items for each one taken, which hundreds of thousands
+ * of keys cannot afford. Chunks are dropped as they are emptied, so a burst leaves no memory behind.
  */
 export class Fifo<T> {
   #head: Chunk<T> = newChunk();
@@ -29,7 +29,19 @@ export class Fifo<T> {
     this.#length++;
   }
 
-  /** The oldest item, or undefined when there is none. */
+  /** The oldest item, which stays; undefined when there is none. */
+  peek(): T | undefined {
+    return this.#length === 0 ? undefined : this.#head.items[this.#headIndex];
+  }
+
+  clear(): void {
+    this.#head = newChunk();
+    this.#tail = this.#head;
+    this.#headIndex = 0;
+    this.#length = 0;
+  }
+
+  /** Takes the oldest item; undefined when there is none. */
   shift(): T | undefined {
     if (this.#length === 0) return undefined;
     const item = this.#head.items[this.#headIndex];

@@ -1,11 +1,10 @@
 import { keyOf } from '../pkg/api/index.ts';
 import type { Cached, KubeObject, ObjectKey } from '../pkg/api/index.ts';
 import type { WatchEvent } from '../pkg/client/index.ts';
-import type { Clock } from '../pkg/time/index.ts';
-import { Buffer } from './buffer.ts';
+import { Fifo } from '../pkg/fifo/index.ts';
+import type { Clock, Task, Turns } from '../pkg/time/index.ts';
 import type { Indexer } from './indexer.ts';
 import type { InformerMetrics } from './metrics.ts';
-import type { Task } from './turns.ts';
 
 /** One change of the cache, as handlers are told of it. */
 export type Change<T extends KubeObject> =
@@ -19,11 +18,12 @@ export interface Relist<T extends KubeObject> {
   readonly resourceVersion: string;
 }
 
-type Delta<T extends KubeObject> =
+type Update<T extends KubeObject> =
   | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
   | { readonly type: 'relist'; readonly relist: Relist<T> };
 
-export interface DeltaFifoOptions<T extends KubeObject> {
+export interface StoreUpdatesOptions<T extends KubeObject> {
+  readonly turns: Turns;
   readonly indexer: Indexer<T>;
   /** Called after the store shows the change. */
   readonly emit: (change: Change<T>) => void;
@@ -34,14 +34,14 @@ export interface DeltaFifoOptions<T extends KubeObject> {
 }
 
 /**
- * Changes on their way from the server to the cache, in the order in which they came.
+ * Writes what the reflector received into the store, in order, and emits each change.
  *
- * A relist is compared with the store only when its turn has come, after everything that came before it: so the
- * comparison needs to know of nothing but the store, and what it finds missing there was deleted unseen.
+ * A relist is compared with the store only after everything that was received before it. So the comparison needs nothing
+ * but the store: an object that the relist lacks was deleted unseen.
  */
-export class DeltaFifo<T extends KubeObject> implements Task {
-  readonly #options: DeltaFifoOptions<T>;
-  readonly #queue = new Buffer<Delta<T>>();
+export class StoreUpdates<T extends KubeObject> implements Task {
+  readonly #options: StoreUpdatesOptions<T>;
+  readonly #queue = new Fifo<Update<T>>();
   #length = 0;
   /** Position in the events at the head of the queue. */
   #position = 0;
@@ -49,7 +49,7 @@ export class DeltaFifo<T extends KubeObject> implements Task {
   #filling: Iterator<unknown> | undefined;
   #synced = false;
 
-  constructor(options: DeltaFifoOptions<T>) {
+  constructor(options: StoreUpdatesOptions<T>) {
     this.#options = options;
   }
 
@@ -58,16 +58,23 @@ export class DeltaFifo<T extends KubeObject> implements Task {
     return this.#length;
   }
 
-  /** The events of a watch that goes on where the last push or relist has ended. */
+  /** The events of a watch that continues where the last push or relist ended. */
   push(events: readonly WatchEvent<T>[]): void {
     if (events.length === 0) return;
     this.#length += events.length;
     this.#queue.push({ type: 'events', events });
+    this.#options.turns.wake(this);
   }
 
   replace(relist: Relist<T>): void {
     this.#length += relist.objects.size;
     this.#queue.push({ type: 'relist', relist });
+    this.#options.turns.wake(this);
+  }
+
+  /** What is still queued is never applied. */
+  close(): void {
+    this.#options.turns.cancel(this);
   }
 
   run(hasTime: () => boolean): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FakeClock, settle } from '../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { Turns } from './turns.ts';
 import type { Task } from './turns.ts';
 

@@ -33,4 +33,21 @@ describe('Fifo', () => {
       }
     });
   }
+
+  test('peek shows the oldest item and takes nothing', () => {
+    const fifo = new Fifo<string>();
+    expect(fifo.peek()).toBeUndefined();
+    fifo.push('a');
+    fifo.push('b');
+    expect([fifo.peek(), fifo.length, fifo.shift(), fifo.peek()]).toEqual(['a', 2, 'a', 'b']);
+  });
+
+  test('clear leaves nothing behind, and the order begins anew', () => {
+    const fifo = new Fifo<number>();
+    for (let item = 0; item < 3000; item++) fifo.push(item);
+    fifo.clear();
+    expect([fifo.length, fifo.peek(), fifo.shift()]).toEqual([0, undefined, undefined]);
+    fifo.push(7);
+    expect([fifo.length, fifo.shift()]).toEqual([1, 7]);
+  });
 });
