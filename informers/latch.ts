@@ -1,3 +1,5 @@
+import { abortReason } from '../pkg/time/index.ts';
+
 /** Opens once and stays open; any number may wait for it. A wait that ends leaves nothing behind on its signal. */
 export class Latch {
   #isOpen = false;
@@ -18,7 +20,7 @@ export class Latch {
     signal.throwIfAborted();
     if (this.#isOpen) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const abort = (): void => reject(signal.reason as Error);
+    const abort = (): void => reject(abortReason(signal));
     signal.addEventListener('abort', abort, { once: true });
     this.#waiting.add(resolve);
     try {

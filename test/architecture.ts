@@ -55,8 +55,8 @@ const packageHomes: ReadonlyMap<string, Readonly<Record<string, 'type' | 'value'
   ['commander', { 'cmd/*': 'value', 'cmd/sandbox': 'value' }],
   ['undici', { 'pkg/client': 'value' }],
   ['rfc6902', { 'pkg/sandbox': 'value' }],
-  ['js-yaml', { 'pkg/client': 'value', 'pkg/server': 'value', 'cmd/*': 'value' }],
-  ['yaml', { 'pkg/sandbox': 'value' }],
+  ['js-yaml', { 'pkg/client': 'value', 'pkg/sandbox': 'value', 'pkg/server': 'value', 'cmd/*': 'value' }],
+  ['lru-cache', { 'controllers/*': 'value', 'pkg/events': 'value', 'pkg/server': 'value' }],
 ]);
 const everywhere = new Set(['zod']);
 const grouped = new Set(['pkg', 'cmd', 'controllers']);

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import { identityKey, type Identity } from './identity.ts';
 
 /**
@@ -5,30 +7,17 @@ import { identityKey, type Identity } from './identity.ts';
  * only bounded. It saves one question per dependent when an owner of thousands has gone.
  */
 export class AbsentOwners {
-  readonly #limit: number;
-  /** In the order of their last use. */
-  readonly #keys = new Set<string>();
+  readonly #keys: LRUCache<string, true>;
 
   constructor(limit = 500) {
-    this.#limit = limit;
+    this.#keys = new LRUCache({ max: limit });
   }
 
   add(owner: Identity): void {
-    this.#touch(identityKey(owner));
-    if (this.#keys.size <= this.#limit) return;
-    const [oldest] = this.#keys;
-    if (oldest !== undefined) this.#keys.delete(oldest);
+    this.#keys.set(identityKey(owner), true);
   }
 
   has(owner: Identity): boolean {
-    const key = identityKey(owner);
-    if (!this.#keys.has(key)) return false;
-    this.#touch(key);
-    return true;
-  }
-
-  #touch(key: string): void {
-    this.#keys.delete(key);
-    this.#keys.add(key);
+    return this.#keys.get(identityKey(owner)) === true;
   }
 }

@@ -1,5 +1,4 @@
-import type { Clock } from '../time/index.ts';
-import { abortReason } from './exchange.ts';
+import { abortReason, type Clock } from '../time/index.ts';
 import type { TlsIdentity } from './tls-options.ts';
 
 /** After a renewal has failed, what is held stays in use for this long before the next one is tried. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
-import type { Clock } from '../time/index.ts';
+import { abortReason, type Clock } from '../time/index.ts';
 import { ConnectionError } from './errors.ts';
 
 /** A request as it goes to the server. */
@@ -146,11 +146,6 @@ export function readStream(response: HttpStream, exchange: Exchange<HttpStream>)
   response.stream.once('close', exchange.release);
   response.stream.on('error', ignore); // reaches the reader through the stream; unread, it must not end the process
   exchange.resolve(response);
-}
-
-export function abortReason(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason;
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }
 
 function ignore(): void {}

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type * as https from 'node:https';
 
-import type { KubeConfig } from './kube-config.ts';
+import type { KubeConfig } from '@kubernetes/client-node';
 import * as z from 'zod';
 
 import type { Clock } from '../time/index.ts';
@@ -70,7 +70,7 @@ interface Access {
 
 async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promise<Access> {
   // Loaded here, because it takes longer than all the rest of the program and many who import this never need it.
-  const { KubeConfig } = await import('./kube-config.ts');
+  const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   if (path === undefined) {
     const { url, tokenFile } = loadInCluster(config);

@@ -1,6 +1,5 @@
-import type { Clock } from '../time/index.ts';
+import { abortReason, type Clock } from '../time/index.ts';
 import {
-  abortReason,
   Exchange,
   readAnswer,
   readStream,

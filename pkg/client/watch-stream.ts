@@ -1,11 +1,10 @@
 import type { Readable } from 'node:stream';
 
 import { parseJson, type KubeObject } from '../api/index.ts';
-import type { Clock, Timer } from '../time/index.ts';
+import { abortReason, type Clock, type Timer } from '../time/index.ts';
 import type { WatchEvent } from './client.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { cutManagedFields } from './managed-fields.ts';
-import { abortReason } from './exchange.ts';
 import { SimilarJson } from './similar-json.ts';
 
 const newline = 0x0a;

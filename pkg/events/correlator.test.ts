@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { Pods } from '../api/index.ts';
 import { correlate, createCorrelatorState, type Correlation } from './correlator.ts';
 import { composeEvent, type EventDraft } from './event-object.ts';
-import { LruMap } from './lru-map.ts';
 
 let drafts = 0;
 function draft(
@@ -97,13 +96,4 @@ describe('correlate', () => {
     expect(correlate(state, draft('m', { pod: 'p0' }), 0).kind).toBe('create');
     expect(correlate(state, draft('m', { pod: 'p4999' }), 0).kind).toBe('patch');
   });
-});
-
-test('LruMap forgets what was used longest ago', () => {
-  const map = new LruMap<string, number>(2);
-  map.set('a', 1);
-  map.set('b', 2);
-  map.get('a');
-  map.set('c', 3);
-  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([1, undefined, 3]);
 });

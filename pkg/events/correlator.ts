@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
+
 import { TokenBucket } from '../time/index.ts';
 import type { EventDraft } from './event-object.ts';
-import { LruMap } from './lru-map.ts';
 
 const cacheSize = 4096;
 /** From this many different messages on, events that differ in nothing else become one. */
@@ -27,16 +28,17 @@ export interface EventPatch {
 
 /** What has been recorded lately. Bounded, so what was forgotten is simply written as a new event. */
 export interface CorrelatorState {
-  readonly similar: LruMap<string, { readonly messages: Set<string>; readonly lastMs: number }>;
-  readonly written: LruMap<
+  readonly similar: LRUCache<string, { readonly messages: Set<string>; readonly lastMs: number }>;
+  readonly written: LRUCache<
     string,
     Pick<EventDraft, 'count' | 'firstTimestamp'> & { readonly name: string | undefined }
   >;
-  readonly spam: LruMap<string, TokenBucket>;
+  readonly spam: LRUCache<string, TokenBucket>;
 }
 
 export function createCorrelatorState(): CorrelatorState {
-  return { similar: new LruMap(cacheSize), written: new LruMap(cacheSize), spam: new LruMap(cacheSize) };
+  const limits = { max: cacheSize };
+  return { similar: new LRUCache(limits), written: new LRUCache(limits), spam: new LRUCache(limits) };
 }
 
 /** Decides what becomes of an event, and takes note of it in `state`. `nowMs` is monotonic. */

@@ -1,31 +1,26 @@
+import { LRUCache } from 'lru-cache';
+
 import type { Clock } from '../time/index.ts';
 
-/** Remembers answers for a while, and no more than so many: the one least recently used gives way. */
-export class ExpiringCache<V> {
-  readonly #entries = new Map<string, { readonly value: V; readonly untilMs: number }>();
-  readonly #clock: Clock;
-  readonly #maxEntries: number;
+/** Keeps answers until their time to live is over, by the given clock. When full, it drops the least recently used one. */
+export class ExpiringCache<V extends object | number> {
+  readonly #entries: LRUCache<string, V>;
 
   constructor(clock: Clock, maxEntries: number) {
-    this.#clock = clock;
-    this.#maxEntries = maxEntries;
+    // lru-cache takes a start at 0 for an entry that never expires, and the clock of a test starts at 0.
+    const perf = { now: () => clock.monotonic() + 1 };
+    // Every entry has the size 1: with `maxSize` the cache grows with its entries, with `max` it takes 1.5 MB at start.
+    const limits = { maxSize: maxEntries, sizeCalculation: () => 1 };
+    this.#entries = new LRUCache({ ...limits, perf, ttl: 1, ttlResolution: 0 });
   }
 
   get(key: string): V | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    if (entry.untilMs <= this.#clock.monotonic()) return undefined;
-    this.#entries.set(key, entry); // a Map keeps the order of insertion: this makes it the youngest
-    return entry.value;
+    return this.#entries.get(key);
   }
 
   set(key: string, value: V, ttlMs: number): void {
-    this.#entries.delete(key);
-    if (ttlMs <= 0) return;
-    this.#entries.set(key, { value, untilMs: this.#clock.monotonic() + ttlMs });
-    if (this.#entries.size <= this.#maxEntries) return;
-    const [oldest] = this.#entries.keys();
-    if (oldest !== undefined) this.#entries.delete(oldest);
+    // lru-cache takes a time to live of 0 for no limit.
+    if (ttlMs <= 0) this.#entries.delete(key);
+    else this.#entries.set(key, value, { ttl: ttlMs });
   }
 }

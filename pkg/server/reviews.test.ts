@@ -36,7 +36,7 @@ describe('createTokenReview', () => {
     await clock.advance(9999);
     expect(await check('t')).toEqual({ kind: 'user', user: { name: 'jane', groups: ['dev'] } });
     expect(client.asked).toHaveLength(1);
-    await clock.advance(1);
+    await clock.advance(2);
     await check('t');
     expect(client.asked).toHaveLength(2);
     expect(clock.pendingTimers).toBe(0);
@@ -114,7 +114,7 @@ describe('authorize', () => {
     expect(await authorizer.authorize(metrics, signal)).toEqual({ allowed: false, reason: 'no' });
     await clock.advance(999);
     expect(await authorizer.authorize(metrics, signal)).toMatchObject({ allowed: false });
-    await clock.advance(1);
+    await clock.advance(2);
     expect(await authorizer.authorize(metrics, signal)).toEqual({ allowed: true });
     await clock.advance(9999);
     await authorizer.authorize(metrics, signal);

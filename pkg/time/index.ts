@@ -1,3 +1,4 @@
+export * from './abort.ts';
 export * from './backoff.ts';
 export * from './clock.ts';
 export * from './duration.ts';

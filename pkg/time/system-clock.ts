@@ -1,3 +1,4 @@
+import { abortReason } from './abort.ts';
 import type { Clock, Timer } from './clock.ts';
 
 /** Node fires a timer at once when its delay does not fit into 31 bits; longer ones are waited for in parts. */
@@ -42,12 +43,12 @@ class SystemTimer implements Timer {
 export function sleep(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      reject(reasonOf(signal));
+      reject(abortReason(signal));
       return;
     }
     const onAbort = (): void => {
       timer.cancel();
-      reject(reasonOf(signal));
+      reject(abortReason(signal));
     };
     const timer = clock.setTimer(ms, () => {
       signal.removeEventListener('abort', onAbort);
@@ -55,9 +56,4 @@ export function sleep(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortS
     });
     signal.addEventListener('abort', onAbort, { once: true });
   });
-}
-
-function reasonOf(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason;
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }

@@ -1,3 +1,4 @@
+import { abortReason } from './abort.ts';
 import type { Clock } from './clock.ts';
 
 /** An operation took longer than it may. */
@@ -27,7 +28,7 @@ export async function withTimeLimit<T>(
   signal.throwIfAborted();
   const controller = new AbortController();
   const aborted = Promise.withResolvers<never>();
-  controller.signal.addEventListener('abort', () => aborted.reject(reasonOf(controller.signal)), { once: true });
+  controller.signal.addEventListener('abort', () => aborted.reject(abortReason(controller.signal)), { once: true });
   const passOn = (): void => controller.abort(signal.reason);
   signal.addEventListener('abort', passOn, { once: true });
   const timer = clock.setTimer(limitMs, () => controller.abort(new TimeLimitError(limitMs)));
@@ -37,8 +38,4 @@ export async function withTimeLimit<T>(
     timer.cancel();
     signal.removeEventListener('abort', passOn);
   }
-}
-
-function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import * as z from 'zod';
 
 import { exitCodes } from '../../cmd/kube-controller-manager/exit-codes.ts';
@@ -32,7 +32,7 @@ describe('the manifests', () => {
   });
 
   test('start the manager by the command of the static pod', async () => {
-    const { spec } = staticPod.parse(parse(readFileSync(deployFile('static-pod.yaml'), 'utf8')));
+    const { spec } = staticPod.parse(load(readFileSync(deployFile('static-pod.yaml'), 'utf8')));
     const [program, ...flags] = spec.containers[0].command;
     expect(program).toBe('kube-controller-manager');
     expect(flags.toSorted()).toEqual(flags); // as kubeadm writes them

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import * as z from 'zod';
 import { type Sandbox, startSandbox } from '../../pkg/sandbox/index.ts';
 import { RecordingLogger } from '../support/loggers.ts';
@@ -21,7 +21,7 @@ const kubeconfig = z.object({
 
 beforeAll(async () => {
   sandbox = await startSandbox({ logger });
-  const { users } = kubeconfig.parse(parse(readFileSync(sandbox.kubeconfigFile, 'utf8')));
+  const { users } = kubeconfig.parse(load(readFileSync(sandbox.kubeconfigFile, 'utf8')));
   const text = (base64 = ''): string => Buffer.from(base64, 'base64').toString();
   const user = users[0]?.user;
   tls = {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { stringify } from 'yaml';
+import { dump } from 'js-yaml';
 
 import type { Failure } from '../failure.ts';
 
@@ -31,7 +31,7 @@ export function refusal(failure: Failure): Answer {
 export function send(response: ServerResponse, answer: Answer, format: 'json' | 'yaml'): void {
   const inYaml = format === 'yaml' && answer.contentType === undefined;
   const json = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-  const payload = Buffer.from(inYaml ? stringify(JSON.parse(json)) : json);
+  const payload = Buffer.from(inYaml ? yamlOf(json) : json);
   response.setHeader('Content-Type', answer.contentType ?? (inYaml ? 'application/yaml' : 'application/json'));
   response.setHeader('Content-Length', payload.length);
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
@@ -44,4 +44,9 @@ export function send(response: ServerResponse, answer: Answer, format: 'json' | 
   }
   response.writeHead(answer.status);
   response.end(payload);
+}
+
+/** Quotes strings that YAML 1.1 would take for another type, such as `yes`: Go clients read that version. */
+export function yamlOf(json: string): string {
+  return dump(JSON.parse(json), { lineWidth: -1 });
 }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
+import { Registry } from '../registry/index.ts';
+import { yamlOf } from './answer.ts';
+import { parseBody } from './body.ts';
 import { negotiate } from './negotiate.ts';
 import { parseResourcePath } from './path.ts';
 
@@ -39,4 +42,33 @@ describe('negotiate', () => {
   }
   test('is refused when nothing can be given', () =>
     expect(() => negotiate('application/vnd.kubernetes.protobuf')).toThrow('only the following media types'));
+});
+
+describe('YAML', () => {
+  const parse = (text: string): unknown => parseBody(Buffer.from(text), 'application/yaml', new Registry());
+  const rows = [
+    {
+      name: 'is read by the rules of version 1.2',
+      text: 'a: yes\nb: 2020-01-01',
+      expected: { a: 'yes', b: '2020-01-01' },
+    },
+    { name: 'may name a value and use it again', text: 'a: &x [1]\nb: *x', expected: { a: [1], b: [1] } },
+  ];
+  for (const { name, text, expected } of rows) test(name, () => expect(parse(text)).toEqual(expected));
+
+  const refused = [
+    { name: 'empty', text: '' },
+    { name: 'two documents', text: 'a: 1\n---\nb: 2' },
+    { name: 'a key twice', text: 'a: 1\na: 2' },
+    {
+      name: 'aliases that multiply the body',
+      text: `a: &x [1]\nb: [${Array.from({ length: 20 }, () => '*x').join()}]`,
+    },
+  ];
+  for (const { name, text } of refused) {
+    test(`is refused: ${name}`, () => expect(() => parse(text)).toThrow('error converting YAML to JSON'));
+  }
+
+  test('is written so that version 1.1 reads the same strings', () =>
+    expect(yamlOf('{"a":"yes","b":"1.0","c":[null,true]}')).toBe("a: 'yes'\nb: '1.0'\nc:\n  - null\n  - true\n"));
 });
