@@ -1,7 +1,7 @@
 /**
- * Calls `task` `count` times in batches that double while all goes well: 1, 2, 4 … If whatever fails would fail for
- * all of them, as a quota does, a thousand tasks cost one failing request instead of a thousand. After a batch with a
- * failure the rest is skipped. Never throws: the caller needs both numbers.
+ * Calls `task` `count` times in batches that double while all calls succeed: 1, 2, 4 … After a batch with a failure, the
+ * remaining calls are skipped: if a quota refuses one pod, it refuses all, and a thousand pods cost one failed request
+ * instead of a thousand. Never throws: the caller needs both the count and the error.
  */
 export async function slowStart(
   count: number,
@@ -20,8 +20,8 @@ export async function slowStart(
 }
 
 /**
- * Calls `task` for every item, no more than `concurrency` at once. A failure holds up no other item; the first one is
- * thrown when all have been tried and nothing is left running.
+ * Calls `task` for every item, at most `concurrency` at once. A failed item does not stop the others. The first error is
+ * thrown after all calls have ended.
  */
 export async function runBounded<T>(
   concurrency: number,
@@ -44,7 +44,7 @@ export async function runBounded<T>(
   if (first !== undefined) throw first;
 }
 
-/** What was thrown, as an `Error`, whoever threw it. */
+/** The thrown value as an `Error`. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -13,9 +13,9 @@ export interface ClaimOptions<Owner extends KubeObject, T extends KubeObject> {
   readonly client: Client;
   readonly owners: Informer<Owner>;
   readonly dependents: Informer<T>;
-  /** The owner's selector. Throws `InvalidSelectorError` where the API's rules are broken. */
+  /** The owner's selector. Throws `InvalidSelectorError` if it breaks the rules of the API. */
   selectorOf(owner: Cached<Owner>): Selector;
-  /** Labels that everything selected carries. Owners and orphans are found by them. */
+  /** Labels that every selected object has. Owners and orphans are indexed by them. */
   requiredLabelsOf(owner: Cached<Owner>): Labels;
   /** Adoptions and releases are recorded here. */
   readonly written: PendingWrites<T>;
@@ -23,21 +23,21 @@ export interface ClaimOptions<Owner extends KubeObject, T extends KubeObject> {
   readonly finalizer?: string | undefined;
 }
 
-/** Which dependents an owner has, adopts and releases. */
+/** The dependents that an owner has, adopts and releases. */
 export interface Claims<Owner extends KubeObject, T extends KubeObject> {
-  /** Enqueues the controller of a changed dependent. For an orphan: every owner that may adopt it. */
+  /** Enqueues the controller of a changed dependent. For an orphan, enqueues every owner that may adopt it. */
   handler(queue: KeySink): Handler<T>;
   /** The dependents that name the owner as their controller, selected or not. */
   ownedBy(owner: Cached<KubeObject>): readonly Cached<T>[];
   /** The owner's selector. An unusable one is a `TerminalError`: only its author can fix it. */
   selectorOf(owner: Cached<Owner>): Selector;
-  /** Decides on the dependents of the owner, and on orphans that carry its labels, as far as `isCandidate` admits them. */
+  /** Plans adoptions and releases among the owner's dependents and the orphans with its labels that `isCandidate` accepts. */
   plan(owner: Cached<Owner>, isCandidate?: (dependent: Cached<T>) => boolean): ClaimPlan<T>;
-  /** Adopts and releases as planned. Returns what the owner has afterwards. */
+  /** Adopts and releases as planned. Returns the owner's dependents afterwards. */
   apply(plan: ClaimPlan<T>, owner: Cached<Owner>, signal: AbortSignal): Promise<readonly Cached<T>[]>;
 }
 
-/** Sets up the indexes through which owners and dependents find each other. Call it before the informers start. */
+/** Adds the indexes that find the owners of a dependent and the dependents of an owner. Call it before the informers start. */
 export function createClaims<Owner extends KubeObject, T extends KubeObject>(
   options: ClaimOptions<Owner, T>,
 ): Claims<Owner, T> {

@@ -9,7 +9,7 @@ import type { RateLimiter, WorkQueue } from '../../workqueue/index.ts';
 import type { FeatureGates } from './gates.ts';
 import type { ReconcileObserver } from './reconcile.ts';
 
-/** All that a controller may ask of the process it runs in. */
+/** Everything that the process provides to its controllers. */
 export interface ControllerContext {
   readonly informers: InformerFactory;
   readonly discovery: Discovery;
@@ -18,30 +18,30 @@ export interface ControllerContext {
   readonly metrics: MetricsRegistry;
   readonly logger: Logger;
   readonly reconciles: ReconcileObserver;
-  /** The certificates (PEM) by which the process knows the API server, if it was given any. */
+  /** The CA certificates (PEM) that verify the API server; undefined if none are configured. */
   readonly serverAuthority: string | undefined;
   /**
-   * A client with the controller's own user agent, rate limit and, if so configured, service account. `qpsFactor`: how
-   * many times the configured rate it may have, if there is one; default 1.
+   * A client with the controller's own user agent, rate limit and, with --use-service-account-credentials, service
+   * account. `qpsFactor` multiplies the configured rate limit; default 1.
    */
   clientFor(controllerName: string, options?: { readonly qpsFactor?: number }): Client;
-  /** A rate-limiting queue; the name labels its metrics and is the Go binary's. */
+  /** A rate-limiting queue. Its name labels its metrics and equals the name in the Go binary. */
   queueFor<K = ObjectKey>(name: string, options?: { readonly rateLimiter?: RateLimiter<K> }): WorkQueue<K>;
-  /** Records events as this component. */
+  /** Records events with this component as their source. */
   recorderFor(component: string): EventRecorder;
 }
 
-/** For people who want to look inside. */
+/** A page that shows a controller's internal state. */
 export interface DebugPage {
   readonly contentType: string;
-  /** The page, piece by piece: each is made when the one before it has gone out. */
+  /** The page in parts. Each part is computed after the one before it has been sent. */
   parts(query: URLSearchParams): Iterable<string>;
 }
 
 export interface Controller {
   readonly name: string;
-  /** Served below `/debug/controllers/<name>/`, by the rest of their path. */
+  /** Served below `/debug/controllers/<name>/`, under these names. */
   readonly debugPages?: Readonly<Record<string, DebugPage>> | undefined;
-  /** Runs until the signal aborts; when it resolves, nothing of the controller is left running. */
+  /** Runs until the signal aborts. When it resolves, no work of the controller is left running. */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { checkFlagFiles, readFlags, type FlagTable, type GivenFlags, type ValuesOf } from '../flags/index.ts';
 import type { Controller, ControllerContext } from './context.ts';
 
-/** The names and flags of a controller, built or not: enough for `--help` and `--controllers`. */
+/** The names and flags of a controller, also of one that is not implemented: enough for `--help` and `--controllers`. */
 export interface ControllerFacts {
   /** The public id, as in `--controllers`. Never changes. */
   readonly name: string;
@@ -17,8 +17,8 @@ export interface ControllerFacts {
 /** A controller before it runs. */
 export interface ControllerDescriptor extends ControllerFacts {
   /**
-   * Reads the controller's own flags, and checks the files that they name. Throws a `FlagError`, so that a bad flag
-   * fails before anything has started.
+   * Reads the controller's flags and checks the files that they name. Throws a `FlagError`: a bad flag fails before
+   * anything starts.
    */
   bind(given: GivenFlags): (context: ControllerContext) => Controller;
 }
@@ -49,7 +49,7 @@ export function defineController<F extends FlagTable = FlagTable>(spec: Controll
   };
 }
 
-/** Fills in what a spec leaves out. */
+/** Fills in the defaults of a spec. */
 export function describeController(spec: FactsSpec<FlagTable>): ControllerFacts {
   const { name, aliases = [], requiredGates = [], onByDefault = true, flags = {} } = spec;
   return { name, aliases, requiredGates, onByDefault, flags };

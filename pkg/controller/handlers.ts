@@ -13,12 +13,12 @@ import {
 } from '../api/index.ts';
 import type { Handler } from '../../informers/index.ts';
 
-/** The one thing an event handler may do with a queue. */
+/** The part of a queue that event handlers use. */
 export interface KeySink {
   add(key: ObjectKey): void;
 }
 
-/** Queues the object itself, whatever happened to it. */
+/** Enqueues the object itself on every event. */
 export function enqueueSelf<T extends KubeObject>(queue: KeySink): Handler<T> {
   return {
     added: (object) => queue.add(keyOf(object)),
@@ -27,7 +27,7 @@ export function enqueueSelf<T extends KubeObject>(queue: KeySink): Handler<T> {
   };
 }
 
-/** Queues the object's controller if that is of the given kind; when it changes hands, the former one too. */
+/** Enqueues the object's controller if it has the given kind. If an update changes the controller, enqueues both. */
 export function enqueueControllerOwner<T extends KubeObject>(queue: KeySink, ownerKind: Kind): Handler<T> {
   return enqueueMapped<T>(queue, (object) => {
     const key = controllerKeyOf(object, ownerKind);
@@ -35,7 +35,7 @@ export function enqueueControllerOwner<T extends KubeObject>(queue: KeySink, own
   });
 }
 
-/** Queues what `map` names, for the state before a change and the state after it. Resyncs queue nothing. */
+/** Enqueues the keys that `map` returns for the states before and after a change. Resyncs enqueue nothing. */
 export function enqueueMapped<T extends KubeObject>(
   queue: KeySink,
   map: (object: Cached<T>) => Iterable<ObjectKey>,
@@ -48,13 +48,13 @@ export function enqueueMapped<T extends KubeObject>(
     updated(before, after) {
       if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
       enqueue(after);
-      enqueue(before); // keys are queued once, so this costs only where the two differ
+      enqueue(before); // the queue deduplicates keys: this adds work only if the two states map to different keys
     },
     deleted: enqueue,
   };
 }
 
-/** The key of the object's controller, if that is of the given kind. Versions may differ, groups may not. */
+/** The key of the object's controller, if it has the given kind. The API version may differ, the group may not. */
 export function controllerKeyOf(object: Cached<KubeObject>, ownerKind: Kind): ObjectKey | undefined {
   const owner = controllerOf(object);
   if (owner === undefined || owner.kind !== ownerKind.kind) return undefined;
@@ -65,29 +65,29 @@ export function controllerKeyOf(object: Cached<KubeObject>, ownerKind: Kind): Ob
 }
 
 /**
- * Queues the object's controller; for an object without one, everybody who might adopt it, but only when that can have
- * changed: pods that run alone have heartbeats too.
+ * Enqueues the object's controller. For an orphan, enqueues every possible adopter, but only after a change that can
+ * affect adoption: status updates of a pod without a controller must not cost syncs.
  */
 export function enqueueOwnerOrAdopters<T extends KubeObject>(
   queue: KeySink,
   ownerKind: Kind,
-  whoMayAdopt: (orphan: Cached<T>) => Iterable<ObjectKey>,
+  adoptersOf: (orphan: Cached<T>) => Iterable<ObjectKey>,
 ): Handler<T> {
   const owner = enqueueControllerOwner<T>(queue, ownerKind);
-  const offer = (object: Cached<T>): void => {
+  const enqueueAdopters = (object: Cached<T>): void => {
     const { metadata } = object as Cached<KubeObject>;
     if (controllerOf({ metadata }) !== undefined || isBeingDeleted(metadata)) return;
-    for (const key of whoMayAdopt(object)) queue.add(key);
+    for (const key of adoptersOf(object)) queue.add(key);
   };
   return {
     added(object, initial) {
       owner.added?.(object, initial);
-      offer(object);
+      enqueueAdopters(object);
     },
     updated(before, after) {
       owner.updated?.(before, after);
       const released = controllerOf(before) !== undefined && controllerOf(after) === undefined;
-      if (released || !isEqualJson(before.metadata.labels, after.metadata.labels)) offer(after);
+      if (released || !isEqualJson(before.metadata.labels, after.metadata.labels)) enqueueAdopters(after);
     },
     deleted(last, missed) {
       owner.deleted?.(last, missed);

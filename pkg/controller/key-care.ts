@@ -11,28 +11,28 @@ export interface OwnWrites<K = ObjectKey> {
   forget(key: K): void;
 }
 
-/** What the worker loop does around each reconcile, so that no controller repeats it. */
+/** The options of the worker loop that apply to each key. */
 export interface KeyCare<K = ObjectKey> {
   /**
-   * A key waits until the caches have observed these writes: deciding on a stale cache would create twice what was just
-   * created, and delete once more what is already terminating.
+   * A key waits until the caches have observed these writes. A reconcile on a stale cache would create the same pods
+   * again, or delete pods that are already terminating.
    */
   readonly ownWrites?: readonly OwnWrites<K>[] | undefined;
-  /** How long a key waits before its own writes are checked again. Default 1 s; the event of the write comes sooner. */
+  /** After how long a waiting key is checked again. Default 1 s. The event of the write usually enqueues it sooner. */
   readonly recheckMs?: number | undefined;
   /** Called when a key has to wait for a write of this kind. */
   readonly onStale?: ((kind: Kind) => void) | undefined;
   /** The minimum time between two reconciles of the key. Default 0. */
   readonly minIntervalMs?: ((key: K) => number) | undefined;
-  /** The cache of the objects that keys name. When an object is gone, everything kept for its key is dropped. */
+  /** The cache of the objects that keys name. When an object is gone, all state kept for its key is dropped. */
   readonly primary?: { get(key: K): unknown } | undefined;
-  /** Drops what the controller itself keeps for a key whose object is gone. */
+  /** Drops the state that the controller itself keeps for a key whose object is gone. */
   readonly forget?: ((key: K) => void) | undefined;
 }
 
 const defaultRecheckMs = 1000;
 
-/** The reconcile that a worker calls: `reconcile` once the key may run, and the clean-up once its object is gone. */
+/** Wraps `reconcile`: it runs once the key need not wait, and cleans up after the key's object is gone. */
 export function withKeyCare<K>(
   reconcile: Reconcile<K>,
   care: KeyCare<K>,

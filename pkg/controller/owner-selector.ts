@@ -1,7 +1,7 @@
 import { keyOf, type Cached, type Kind, type KubeObject, type Selector } from '../api/index.ts';
 import { TerminalError } from './reconcile.ts';
 
-/** The selector of an owner that is looked at. One that cannot be used is for its author to mend: no retry will. */
+/** The selector of the owner being synced. An invalid selector is a `TerminalError`: only its author can fix it. */
 export function usableSelector<T extends KubeObject>(kind: Kind<T>, owner: Cached<T>, read: () => Selector): Selector {
   try {
     return read();
@@ -10,7 +10,7 @@ export function usableSelector<T extends KubeObject>(kind: Kind<T>, owner: Cache
   }
 }
 
-/** The selector of an owner that is one of many: it selects nothing if it cannot be used, which its own look reports. */
+/** The selector of one of several possible owners. An invalid one selects nothing; the owner's own sync reports it. */
 export function selectorOrNone(read: () => Selector): Selector {
   try {
     return read();

@@ -11,7 +11,7 @@ import {
 } from '../api/index.ts';
 import { isInvalid, isNotFound, type Client } from '../client/index.ts';
 
-/** Which of the candidates belong to an owner already, which should, and which no longer do. */
+/** The candidates that an owner already controls, those to adopt, and those to release. */
 export interface ClaimPlan<T> {
   readonly claimed: readonly Cached<T>[];
   readonly adopt: readonly Cached<T>[];
@@ -19,8 +19,8 @@ export interface ClaimPlan<T> {
 }
 
 /**
- * Sorts candidates by who manages them and whether they are selected. What another controller manages is left alone;
- * an owner that is going away neither adopts nor releases; what is going away itself is not adopted.
+ * Decides on candidates by their controller and by the owner's selector. Objects of another controller are ignored. A
+ * terminating owner neither adopts nor releases. A terminating object is not adopted.
  */
 export function planClaims<T extends KubeObject>(
   owner: Cached<KubeObject>,
@@ -30,7 +30,7 @@ export function planClaims<T extends KubeObject>(
   const claimed: Cached<T>[] = [];
   const adopt: Cached<T>[] = [];
   const release: Cached<T>[] = [];
-  const ownerIsLeaving = isBeingDeleted(owner.metadata);
+  const isOwnerTerminating = isBeingDeleted(owner.metadata);
   for (const candidate of candidates) {
     const meta: Cached<KubeObject>['metadata'] = candidate.metadata;
     const controller = controllerOf(candidate);
@@ -38,8 +38,13 @@ export function planClaims<T extends KubeObject>(
     if (controller !== undefined) {
       if (controller.uid !== owner.metadata.uid) continue;
       if (selected) claimed.push(candidate);
-      else if (!ownerIsLeaving) release.push(candidate);
-    } else if (selected && !ownerIsLeaving && !isBeingDeleted(meta) && meta.namespace === owner.metadata.namespace) {
+      else if (!isOwnerTerminating) release.push(candidate);
+    } else if (
+      selected &&
+      !isOwnerTerminating &&
+      !isBeingDeleted(meta) &&
+      meta.namespace === owner.metadata.namespace
+    ) {
       adopt.push(candidate);
     }
   }
@@ -56,15 +61,15 @@ export interface AppliedClaim<T extends KubeObject> {
   readonly ownerKind: Kind;
   readonly owner: Cached<KubeObject>;
   readonly kind: Kind<T>;
-  /** Added on adoption and taken off on release. */
+  /** Added on adoption, removed on release. */
   readonly finalizer?: string | undefined;
-  /** Told of every object that was written, with the metadata it has now. */
+  /** Called with every written object, with its metadata after the write. */
   readonly onWritten?: ((written: KubeObject) => void) | undefined;
 }
 
 /**
- * Carries out adoptions and releases and returns what the owner now has. Tries them all, then throws the first
- * failure: half a claim must not be acted upon.
+ * Adopts and releases as planned, and returns the objects that the owner controls afterwards. Tries all of them, then
+ * throws the first error: the caller must not act on an incomplete claim.
  */
 export async function applyClaims<T extends KubeObject>(
   plan: ClaimPlan<T>,
@@ -88,9 +93,8 @@ export async function applyClaims<T extends KubeObject>(
 }
 
 async function confirmOwnerIsLive<T extends KubeObject>(options: AppliedClaim<T>, signal: AbortSignal): Promise<void> {
-  // A cache lags behind deletes: by now the owner may be terminating, or have been recreated under its name with
-  // another uid. Adopting for it would hand objects to an owner that the garbage collector is about to clear away,
-  // and them with it. One live read before the first adoption rules that out.
+  // A cache lags behind deletes: the owner may be terminating by now, or recreated with another uid. The garbage
+  // collector would delete the objects that it adopts. One live read before the first adoption prevents that.
   const { client, ownerKind, owner } = options;
   const key: ObjectKey = keyOf(owner);
   const live = await client.get(ownerKind, key, signal);
@@ -111,7 +115,7 @@ async function adopt<T extends KubeObject>(
 ): Promise<boolean> {
   const { uid } = (object as Cached<KubeObject>).metadata;
   const metadata = {
-    uid, // makes the server refuse if the name has come to mean another object
+    uid, // makes the server refuse the patch if another object has the name now
     ownerReferences: [controllerReference(ownerKind, owner)],
     ...(finalizer === undefined ? {} : { finalizers: [finalizer] }),
   };
@@ -138,7 +142,7 @@ async function release<T extends KubeObject>(
   try {
     onWritten?.(await client.patch(kind, keyOf(object), { type: 'strategic', body: { metadata } }, signal));
   } catch (error) {
-    // Gone, or no longer the object we knew: either way it is not ours any more.
+    // The object is gone, or another object has its name: in both cases there is nothing left to release.
     if (!isNotFound(error) && !isInvalid(error)) throw error;
   }
 }

@@ -11,29 +11,29 @@ import type { Store } from '../../informers/index.ts';
 import type { OwnWrites } from './key-care.ts';
 
 /**
- * After this long, a write that the cache has not observed counts as lost. An etcd restored from a backup never reaches
- * the versions it once handed out: waiting for them must not stop a controller for good.
+ * After this long, a write that the cache has not observed counts as lost. An etcd restored from a backup may never
+ * reach the resource versions of writes made before: waiting for them must not stop a controller forever.
  */
 const expiryMs = 5 * 60_000;
 
 interface Pending {
-  /** The newest version that a create or update was answered with. */
+  /** The newest resource version that a create or update returned. */
   resourceVersion: string;
-  /** Objects deleted, until the cache shows them terminating or gone. */
+  /** Deleted objects, until the cache shows them as terminating or gone. */
   readonly deleted: Map<ObjectKey, string>;
-  /** Objects known to be gone, until the cache shows that too. */
+  /** Objects that are gone according to the server, until they are gone from the cache. */
   readonly vanished: Map<ObjectKey, string>;
   sinceMs: number;
 }
 
-/** The part of an informer that tells which writes its cache has observed. */
+/** The part of an informer that shows which writes its cache has observed. */
 export interface WrittenCache<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly store: Pick<Store<T>, 'get' | 'hasSeen'>;
 }
 
 /**
- * The writes that a controller has made for each owner and its cache has not observed yet. The worker loop waits for
+ * The writes that a controller made for each owner and that its cache has not observed yet. The worker loop waits for
  * them: see `KeyCare`.
  */
 export class PendingWrites<T extends KubeObject> implements OwnWrites {
@@ -58,7 +58,7 @@ export class PendingWrites<T extends KubeObject> implements OwnWrites {
     this.#pendingOf(owner).deleted.set(key, uid);
   }
 
-  /** The server said that the object is gone. A cache that still has it, even as terminating, is stale. */
+  /** The server answered that the object is gone. A cache that still has it, even as terminating, is stale. */
   vanished(owner: ObjectKey, key: ObjectKey, uid: string): void {
     this.#pendingOf(owner).vanished.set(key, uid);
   }

@@ -17,14 +17,14 @@ import {
 import { isConflict, isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../client/index.ts';
 import type { EventRecorder } from '../events/index.ts';
 
-/** Creates and deletes pods for one owner, and tells of it in events on that owner. */
+/** Creates and deletes pods for one owner, and records events on that owner. */
 export interface PodControl<Owner extends KubeObject> {
   readonly client: Client;
   readonly recorder: EventRecorder;
   readonly ownerKind: Kind<Owner>;
 }
 
-/** A pod as the template describes it, owned by `owner`. Its name is left to the server. */
+/** A pod from the template, controlled by `owner`. The server generates its name. */
 export function podFromTemplate(
   template: Cached<PodTemplateSpec>,
   kind: Kind,
@@ -47,7 +47,7 @@ export function podFromTemplate(
   };
 }
 
-/** `owner-`, unless the dash would make a bad name of a very long one. */
+/** `<owner>-`, without the dash if it would make the prefix longer than a name may be. */
 function podNamePrefix(ownerName: string): string {
   const withDash = `${ownerName}-`;
   return withDash.length <= maxNameLength ? withDash : ownerName;
@@ -71,7 +71,7 @@ export async function createPod<Owner extends KubeObject>(
     });
     return created;
   } catch (error) {
-    // A namespace on its way out takes no new pods: that is no news to anyone.
+    // A terminating namespace accepts no new pods: that is expected, and not worth an event.
     if (!signal.aborted && !isNamespaceTerminating(error)) {
       recorder.event(ownerKind, owner, {
         type: 'Warning',
@@ -83,7 +83,7 @@ export async function createPod<Owner extends KubeObject>(
   }
 }
 
-/** Deletes one pod, and no other that may have taken its name since. False if it was gone already. */
+/** Deletes the pod with this uid, never another pod of the same name. False if it was already gone. */
 export async function deletePod<Owner extends KubeObject>(
   control: PodControl<Owner>,
   owner: Cached<Owner>,

@@ -1,22 +1,22 @@
 import type { ObjectKey } from '../api/index.ts';
 
-/** Brings one object closer to its desired state. Throwing means: again later, with back-off. */
+/** Moves one object towards its desired state. An error requeues the key with back-off. */
 export type Reconcile<K = ObjectKey> = (key: K, signal: AbortSignal) => Promise<ReconcileResult>;
 
 export interface ReconcileResult {
-  /** Look again after this long, although nothing may have changed by then. */
+  /** Requeue the key after this long, even if nothing changes until then. */
   readonly requeueAfterMs?: number | undefined;
 }
 
-/** `conflict`: someone else wrote first, which is everyday life and no failure. */
+/** `conflict`: another writer was first. That is expected, and not counted as an error. */
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'conflict' | 'error' | 'terminal_error';
 
-/** Told of every reconcile that ended: the process turns this into metrics. */
+/** Called after every reconcile. The process turns this into metrics. */
 export interface ReconcileObserver {
   finished(controllerName: string, outcome: ReconcileOutcome, durationMs: number): void;
 }
 
-/** A failure that trying again cannot cure: logged once, not retried until the object changes. */
+/** An error that a retry cannot fix. It is logged once and not retried until the object changes. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
   readonly reason = 'Terminal';

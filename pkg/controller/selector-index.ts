@@ -1,17 +1,16 @@
 import type { Cached, KubeObject, Labels } from '../api/index.ts';
 import { defineIndex, type Index, type Store } from '../../informers/index.ts';
 
-/** Finds the objects whose selector may match a set of labels, without asking every object of the namespace. */
+/** Finds the objects whose selector may match a set of labels, without evaluating every selector of the namespace. */
 export interface SelectorIndex<T extends KubeObject> {
   readonly index: Index<T>;
-  /** All that may select `labelled`, and perhaps some that do not: ask each one's selector. */
+  /** The objects that may select `labelled`. Some may not: evaluate the selector of each. */
   candidates(store: Store<T>, labelled: Cached<KubeObject>): Cached<T>[];
 }
 
 /**
- * Indexes objects by one label that their selector demands. An object that carries other labels cannot be selected, so
- * a look-up costs one step per label plus those whose selector demands no label at all. Undefined instead of labels
- * means that the object selects nothing.
+ * Indexes objects by one label that their selector requires. A lookup takes one step per label of the object, plus one
+ * for the selectors that require no label. If `requiredLabelsOf` returns undefined, the object selects nothing.
  */
 export function defineSelectorIndex<T extends KubeObject>(
   name: string,

@@ -1,7 +1,7 @@
 import { parseCertificates } from '../certificates/index.ts';
 import { flag } from '../flags/index.ts';
 
-/** Flags that several controllers read. Each of them names the flag in its own table. */
+/** Flags that several controllers read. Each of these controllers lists the flag in its own table. */
 export const sharedFlags = {
   'root-ca-file': flag('string', {
     group: 'Serviceaccount-controller',

@@ -1,14 +1,14 @@
 import type { Clock } from '../time/index.ts';
 
 /**
- * The reason with which a signal asks for a clean stop: take no new work, but let what is running finish within
- * `graceMs`. Any other reason means: stop at once, as after a lost lease, when another process may already be at work.
+ * The abort reason of a clean stop: workers take no new keys, and running reconciles may finish within `graceMs`. Any
+ * other reason means stop at once. For example, after the lease is lost another process may already be the leader.
  */
 export class GracefulStop extends Error {
   override readonly name = 'GracefulStop';
   readonly reason = 'GracefulStop';
   readonly graceMs: number;
-  /** Ends the grace when it aborts: with the lease, the right to finish is lost. */
+  /** Ends the grace period when it aborts: without the lease, running work must not go on. */
   readonly leaseLost: AbortSignal | undefined;
 
   constructor(graceMs: number, leaseLost?: AbortSignal) {
@@ -19,13 +19,13 @@ export class GracefulStop extends Error {
 }
 
 export interface WorkInProgress {
-  /** Aborts when running work has to stop: with `signal`, or when the grace is over if that asks for a clean stop. */
+  /** Aborts when running work must stop: at once with `signal`, or at the end of the grace period of a clean stop. */
   readonly signal: AbortSignal;
-  /** Frees what the wait holds. Call when no work is left. */
+  /** Removes the timer and the listeners. Call it when all work has ended. */
   release(): void;
 }
 
-/** Lets running work outlive `signal` by the grace that its reason grants. */
+/** Lets running work go on after `signal` aborts, for the grace period that its reason grants. */
 export function finishBeforeStop(signal: AbortSignal, clock: Clock): WorkInProgress {
   const work = new AbortController();
   let cancel = (): void => {};

@@ -8,16 +8,16 @@ import { withKeyCare, type KeyCare } from './key-care.ts';
 import { TerminalError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
 import { finishBeforeStop } from './stopping.ts';
 
-/** As the default rate limiter after many failures. */
+/** The longest delay of the default rate limiter. */
 const longestRetryMs = 1_000_000;
 
-/** Whatever has to hold the whole initial list before work may begin. */
+/** A cache or handler registration that must have received the initial list before workers start. */
 export interface Syncable {
   waitForSync(signal: AbortSignal): Promise<void>;
 }
 
 export interface Work<K = ObjectKey> extends KeyCare<K> {
-  /** The controller's name, on log lines and metrics. */
+  /** The controller's name in logs and metrics. */
   readonly name: string;
   readonly context: Pick<ControllerContext, 'logger' | 'clock' | 'reconciles'>;
   readonly queue: WorkQueue<K>;
@@ -27,9 +27,9 @@ export interface Work<K = ObjectKey> extends KeyCare<K> {
 }
 
 /**
- * Runs the workers of one queue until the signal aborts. No key is lost: one that fails comes back with back-off, one
- * that changes while it is worked on comes back at once. A clean stop lets running reconciles finish. While one namespace
- * holds all workers, a spare one serves the others, one key at a time.
+ * Runs the workers of one queue until the signal aborts. No key is lost: a failed key is requeued with back-off, and a
+ * key that is added during its reconcile runs again at once. A clean stop lets running reconciles finish. While one
+ * namespace occupies all workers, a spare worker serves the other namespaces, one key at a time.
  */
 export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise<void> {
   const { context, queue } = work;
@@ -73,7 +73,7 @@ async function runWorker<K>(
       context.reconciles.finished(name, outcome, durationMs);
       const fields = { object: key, durationMs: Math.round(durationMs * 10) / 10, outcome };
       if (error === undefined) logger.debug(fields, 'reconciled');
-      else if (outcome === 'conflict') logger.debug(fields, 'reconciled on an old state, trying again');
+      else if (outcome === 'conflict') logger.debug(fields, 'conflict, requeued');
       else logger.error({ ...fields, err: error }, 'reconcile failed');
     };
     try {
@@ -87,7 +87,7 @@ async function runWorker<K>(
         queue.forget(key);
         finish('terminal_error', error);
       } else if (isNamespaceTerminating(error)) {
-        queue.forget(key); // it takes nothing new any more, and no retry can change that
+        queue.forget(key); // a terminating namespace accepts no new objects: a retry cannot succeed
         finish('success');
       } else {
         retry(queue, key);
@@ -99,7 +99,7 @@ async function runWorker<K>(
   }
 }
 
-/** Requeues with back-off. A rate limiter that gives no finite delay must cost neither the key nor the worker. */
+/** Requeues with back-off. If a rate limiter returns a delay that is not finite, neither key nor worker may be lost. */
 function retry<K>(queue: WorkQueue<K>, key: K): void {
   try {
     queue.addRateLimited(key);
@@ -110,8 +110,8 @@ function retry<K>(queue: WorkQueue<K>, key: K): void {
 }
 
 /**
- * Calls `tick` now, or once `caches` are there, and then every `periodMs`, one at a time, until the signal aborts. A
- * failing tick is logged.
+ * Calls `tick` once `caches` are synced, and then again `periodMs` after each call ends, until the signal aborts. Errors
+ * are logged.
  */
 export async function runPeriodically(
   options: {
@@ -135,7 +135,7 @@ export async function runPeriodically(
   }
 }
 
-/** Waits; false when the signal ended the wait. */
+/** Sleeps. False if the signal aborted meanwhile. */
 async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await clock.sleep(ms, signal);
@@ -146,7 +146,7 @@ async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boo
   }
 }
 
-/** Runs several loops as one: when one fails, the others are stopped and its error is thrown once all have ended. */
+/** Runs several loops as one. If one fails, the others are stopped, and its error is thrown once all have ended. */
 export async function runAll(
   loops: readonly ((signal: AbortSignal) => Promise<void>)[],
   signal: AbortSignal,

@@ -19,7 +19,7 @@ interface NodeSelectorTerm {
   readonly matchFields?: Expressions | undefined;
 }
 
-/** Decides whether a node is one that a pod or a volume asks for. Compile once, ask often. */
+/** Whether a node satisfies the requirements of a pod or volume. Compile it once and use it for many nodes. */
 export type NodePredicate = (node: Cached<Node>) => boolean;
 
 /** The nodes that `spec.nodeSelector` and the required node affinity of a pod allow. */
@@ -30,13 +30,13 @@ export function compileNodeAffinity({ nodeSelector, affinity }: Cached<Pod>['spe
   return (node) => hasLabels(node.metadata.labels) && (isRequired === undefined || isRequired(node));
 }
 
-/** The nodes that any of the terms selects. No terms select no node, and so does an empty or invalid term. */
+/** Matches the nodes that any of the terms selects. An empty list, an empty term and an invalid term select no node. */
 export function compileNodeSelector(terms: readonly NodeSelectorTerm[] | null | undefined): NodePredicate {
   const compiled = (terms ?? []).map(compileTerm);
   return (node) => compiled.some((selects) => selects(node));
 }
 
-/** Fields are selected like labels. The only one is the node's name. */
+/** `matchFields` works like `matchExpressions`. The only field is `metadata.name`. */
 function compileTerm({ matchExpressions, matchFields }: NodeSelectorTerm): NodePredicate {
   const isEmpty = (matchExpressions?.length ?? 0) + (matchFields?.length ?? 0) === 0;
   const byLabels = compileExpressions(matchExpressions ?? []);

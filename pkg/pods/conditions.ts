@@ -1,8 +1,8 @@
 import { findCondition, formatTime, type Cached, type Pod, type PodCondition } from '../api/index.ts';
 
 /**
- * A condition as it has to be written to the pod's status; undefined when the pod says so already. The time of the last
- * transition moves only with the status.
+ * The condition to write to the pod's status; undefined if the pod already has it. `lastTransitionTime` changes only
+ * with `status`.
  */
 export function changedPodCondition(
   pod: Cached<Pod>,

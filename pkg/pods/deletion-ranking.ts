@@ -2,17 +2,17 @@ import { parseTime, ownValue, type Cached, type Pod } from '../api/index.ts';
 import { isPodReady, readySinceMs } from './phases.ts';
 
 export interface DeletionRanking {
-  /** How many pods of the same family share the pod's node: crowded nodes give way first. */
+  /** The number of related pods on the pod's node. Pods on crowded nodes are deleted first. */
   readonly crowding: (pod: Cached<Pod>) => number;
-  /** Without a time, ages are compared as they are instead of by order of magnitude. */
+  /** Undefined: ages are compared exactly instead of by order of magnitude. */
   readonly nowMs: number | undefined;
   readonly honourDeletionCost: boolean;
 }
 
 /**
- * Sorts the pods whose loss hurts least to the front: not placed, not running, not ready, cheap by annotation, crowded,
- * ready for a short time, restarting often, young. Ages within the same power of two count as equal and fall to the
- * uid, so that after many scale-downs the survivors are of mixed age.
+ * Sorts pods in the order in which a scale-down deletes them: not assigned to a node, not running, not ready, low
+ * deletion cost, on a crowded node, ready for a short time, many restarts, young. Ages within the same power of two
+ * count as equal and are ordered by uid, so that scale-downs keep pods of mixed age.
  */
 export function rankForDeletion(pods: readonly Cached<Pod>[], ranking: DeletionRanking): Cached<Pod>[] {
   const ranked = pods.map((pod) => ({ pod, traits: traitsOf(pod, ranking) }));
@@ -22,7 +22,7 @@ export function rankForDeletion(pods: readonly Cached<Pod>[], ranking: DeletionR
 
 interface Traits {
   readonly uid: string;
-  /** Compared in order; smaller goes first. */
+  /** Compared in order. The pod with the smaller number is deleted first. */
   readonly beforeAge: readonly number[];
   readonly readyAge: Age | undefined;
   readonly restarts: readonly number[];
@@ -31,7 +31,7 @@ interface Traits {
 
 interface Age {
   readonly sinceMs: number;
-  /** Order of magnitude; undefined when ages are compared as they are. */
+  /** Order of magnitude; undefined if ages are compared exactly. */
   readonly magnitude: number | undefined;
 }
 
@@ -57,7 +57,7 @@ const phaseOrder: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, R
 
 const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** An annotation that is not a plain 32-bit number counts as none: the API server refuses new ones of that sort. */
+/** An annotation that is not a decimal int32 counts as 0. The API server rejects such annotations on new pods. */
 function deletionCostOf(pod: Cached<Pod>): number {
   const text = pod.metadata.annotations?.[deletionCostAnnotation];
   if (text === undefined || !/^(0|-?[1-9]\d*)$/.test(text)) return 0;
@@ -81,7 +81,7 @@ function maxRestarts(pod: Cached<Pod>): readonly [number, number] {
 }
 
 function ageOf(sinceMs: number | undefined, nowMs: number | undefined): Age {
-  // A time that is missing counts as the youngest of all.
+  // A pod without a time counts as younger than all others.
   if (sinceMs === undefined) return { sinceMs: Infinity, magnitude: undefined };
   if (nowMs === undefined) return { sinceMs, magnitude: undefined };
   const ageNs = (nowMs - sinceMs) * 1e6;

@@ -1,6 +1,6 @@
 import { findCondition, parseTime, isBeingDeleted, type Cached, type Pod, type PodCondition } from '../api/index.ts';
 
-/** Neither finished nor on its way out: a pod that counts. */
+/** Neither finished nor terminating. */
 export function isPodActive(pod: Cached<Pod>): boolean {
   return !isPodFinished(pod) && !isBeingDeleted(pod.metadata);
 }
@@ -9,7 +9,7 @@ export function isPodFinished(pod: Cached<Pod>): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** Asked to go but still running. */
+/** Being deleted, but not finished yet. */
 export function isPodTerminating(pod: Cached<Pod>): boolean {
   return !isPodFinished(pod) && isBeingDeleted(pod.metadata);
 }
@@ -22,7 +22,7 @@ export function isPodReady(pod: Cached<Pod>): boolean {
   return readyCondition(pod)?.status === 'True';
 }
 
-/** Since when the pod has been ready; undefined if it is not, or does not say. */
+/** Since when the pod has been ready; undefined if it is not ready, or its condition has no time. */
 export function readySinceMs(pod: Cached<Pod>): number | undefined {
   const condition = readyCondition(pod);
   return condition?.status === 'True' ? parseTime(condition.lastTransitionTime) : undefined;
@@ -36,7 +36,7 @@ export function isPodAvailable(pod: Cached<Pod>, minReadySeconds: number, nowMs:
   return sinceMs !== undefined && sinceMs + minReadySeconds * 1000 <= nowMs;
 }
 
-/** In how long the next of these pods becomes available by time alone; undefined if none will. */
+/** The time until the next of these ready pods becomes available; undefined if all are, or none is ready. */
 export function nextAvailabilityMs(
   pods: readonly Cached<Pod>[],
   minReadySeconds: number,

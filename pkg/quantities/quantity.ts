@@ -2,8 +2,8 @@ const binary = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const decimal = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
 /**
- * A quantity in the one form in which the API writes it: `0.5` is `500m`, `1024Mi` is `1Gi`. Undefined for what is no
- * quantity. Exact: quantities reach further than numbers do.
+ * A quantity in its canonical form: `0.5` is `500m`, `1024Mi` is `1Gi`. Undefined if the value is not a quantity. Exact,
+ * because quantities can be larger and finer than a `number`.
  */
 export function canonicalQuantity(value: string | number): string | undefined {
   const match = /^([+-]?)(\d*)\.?(\d*)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE]?)$/.exec(String(value));
@@ -24,7 +24,7 @@ function exponentOf(suffix: string): number {
   return /^[eE][+-]?\d/.test(suffix) ? Number(suffix.slice(1)) : (decimal.indexOf(suffix) - 3) * 3;
 }
 
-/** Less than one and fractions of it cannot be written in powers of 1024. */
+/** Formats with a binary suffix. A value that is not a whole number needs a decimal suffix. */
 function formatBinary(digits: bigint, fractionDigits: number, power: number): string {
   const scaled = digits * 1024n ** BigInt(power);
   const unit = 10n ** BigInt(fractionDigits);
@@ -38,7 +38,7 @@ function formatBinary(digits: bigint, fractionDigits: number, power: number): st
   return `${value}${binary[index]}`;
 }
 
-/** The largest suffix that leaves a whole number. Finer than a billionth is rounded up. */
+/** Formats with the largest suffix that leaves a whole number. Rounds up to a multiple of 1n. */
 function formatDecimal(digits: bigint, exponent: number, scientific: boolean): string {
   let value = digits;
   let power = exponent;

@@ -10,8 +10,8 @@ export function noExecuteTaints(node: Cached<Node>): readonly Cached<Taint>[] {
 }
 
 /**
- * For how long these tolerations bear all of these taints together: of the first toleration that matches each taint,
- * the shortest time. Undefined: for ever. Zero: not at all.
+ * For how long these tolerations tolerate all of these taints. The first toleration that matches a taint counts for that
+ * taint, and the shortest of these times is returned. Undefined: forever. 0: not at all.
  */
 export function toleratedMs(
   taints: readonly Cached<Taint>[],
@@ -28,7 +28,7 @@ export function toleratedMs(
   return shortestMs;
 }
 
-/** Whether the toleration matches the taint. `Lt` and `Gt` compare int64 values, where their gate allows them. */
+/** Whether the toleration matches the taint. `Lt` and `Gt` compare int64 values and need their gate. */
 export function tolerates(
   toleration: Cached<Toleration>,
   taint: Cached<Taint>,
@@ -54,10 +54,10 @@ export function tolerates(
 
 /** Compares decimal int64 values. A value that is not an int64 is never less than another. */
 function isLess(a: string, b: string): boolean {
-  const [left, right] = [parsePlain(a), parsePlain(b)];
+  const [left, right] = [parseDecimal(a), parseDecimal(b)];
   return left !== undefined && right !== undefined && left < right;
 }
 
-function parsePlain(text: string): bigint | undefined {
+function parseDecimal(text: string): bigint | undefined {
   return /^(0|-?[1-9]\d*)$/.test(text) ? parseInt64(text) : undefined;
 }

@@ -4,13 +4,13 @@ import { defineIndex, type Index, type InformerSelection } from '../../informers
 export const accountNameAnnotation = 'kubernetes.io/service-account.name';
 export const accountUidAnnotation = 'kubernetes.io/service-account.uid';
 
-/** Secrets that hold tokens of service accounts: of all the others in a cluster nothing needs to be known. */
+/** Selects the Secrets that hold service account tokens. No other Secret is watched. */
 export const tokenSecrets: InformerSelection = { fieldSelector: 'type=kubernetes.io/service-account-token' };
 
-/** The service account that a token secret says it is for. */
+/** The service account that a token Secret names. */
 export interface TokenAccount {
   readonly key: ObjectKey;
-  /** Empty: whichever has the name. */
+  /** Empty: any service account of that name. */
   readonly uid: string;
 }
 
@@ -20,7 +20,7 @@ export function accountOfToken({ metadata }: Cached<Pick<Secret, 'metadata'>>): 
   return { key: objectKey(metadata.namespace, name), uid: metadata.annotations?.[accountUidAnnotation] ?? '' };
 }
 
-/** Whether the account that now has the name is the one that is meant. */
+/** Whether this service account is the one that the token Secret names. */
 export function isAccountOfToken(
   account: { readonly metadata: { readonly uid: string } },
   { uid }: TokenAccount,
@@ -28,7 +28,7 @@ export function isAccountOfToken(
   return uid === '' || uid === account.metadata.uid;
 }
 
-/** Token secrets by the key of their service account. */
+/** Token Secrets by the key of their service account. */
 export const tokensByAccount: Index<Secret> = defineIndex<Secret>('service account', (secret) => {
   const account = accountOfToken(secret);
   return account === undefined ? [] : [account.key];
