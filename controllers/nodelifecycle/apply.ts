@@ -14,20 +14,72 @@ import {
   type Taint,
 } from '../../pkg/api/index.ts';
 import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { runBounded } from '../../pkg/controller/index.ts';
+import type { EventRecorder } from '../../pkg/events/index.ts';
+import type { Logger } from '../../pkg/log/index.ts';
+import type { Clock } from '../../pkg/time/index.ts';
+import { planLabels } from './labels.ts';
+import { planConditionTaints } from './node-taints.ts';
+import type { WrittenNodes } from './written-nodes.ts';
 
 export interface NodeChange {
-  /** All taints of the node: the API knows no way to change one of them. */
+  /** All taints of the node: a patch replaces the whole list. */
   readonly taints?: readonly Cached<Taint>[] | undefined;
-  /** Those to be set. */
+  /** Labels to set. */
   readonly labels?: Labels | undefined;
 }
 
-/** Enough for the kubelet and a colleague to write in between; more would mean that somebody fights us. */
-const mostAttempts = 5;
+/** Other writers, such as the kubelet, rarely cause more than a few conflicts in a row. */
+const maxAttempts = 5;
+/** Concurrent writes: most of their time is spent in the API server. */
+const concurrentUpdates = 8;
+
+/** Updates nodes concurrently. An error of one node is logged and does not stop the others: the next period retries. */
+export async function updateEach<T>(
+  items: readonly T[],
+  logger: Logger,
+  update: (item: T) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await runBounded(concurrentUpdates, items, async (item) => {
+    try {
+      await update(item);
+    } catch (error) {
+      if (signal.aborted) return;
+      logger.error({ err: error }, 'could not update a node, retrying in the next period');
+    }
+  });
+}
+
+/** Sets the NoSchedule taints that the node's conditions require, and its deprecated labels. */
+export async function syncNode(
+  cached: Cached<Node>,
+  { client, clock, written }: { readonly client: Client; readonly clock: Clock; readonly written: WrittenNodes },
+  signal: AbortSignal,
+): Promise<void> {
+  const plan = (node: Cached<Node>): NodeChange | undefined => {
+    const taints = planConditionTaints(node, clock.now());
+    const labels = planLabels(node);
+    return taints === undefined && labels === undefined ? undefined : { taints, labels };
+  };
+  const node = written.latest(cached);
+  const changed = await changeNode(client, node, plan, signal);
+  if (changed !== undefined && changed !== node) written.wrote(changed);
+}
+
+/** Sets a pod on a node that is not ready to not ready, and records an event. */
+export async function syncPod(
+  pod: Cached<Pod>,
+  { client, clock, recorder }: { readonly client: Client; readonly clock: Clock; readonly recorder: EventRecorder },
+  signal: AbortSignal,
+): Promise<void> {
+  if (!(await markPodNotReady(client, pod, clock.now(), signal))) return;
+  recorder.event(Pods, pod, { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' });
+}
 
 /**
- * Writes what `plan` finds to be changed, and gives the node as it is then; undefined if it is gone. Writes only over
- * the very state that was planned on: if somebody was faster, the plan is made anew.
+ * Writes the planned change. Returns the node after the write; undefined if it is gone. On a conflict, plans again on the
+ * live node.
  */
 export function changeNode(
   client: Client,
@@ -45,11 +97,11 @@ export function changeNode(
       ...(taints === undefined ? {} : { spec: { taints } }),
     };
     const answer = await client.patch(metadataOf(Nodes), keyOf(base), { type: 'strategic', body }, signal);
-    return written(base, answer, { spec: { ...base.spec, ...(taints === undefined ? {} : { taints }) } });
+    return mergeAnswer(base, answer, { spec: { ...base.spec, ...(taints === undefined ? {} : { taints }) } });
   });
 }
 
-/** The same for conditions of its status. */
+/** Like `changeNode`, for conditions in the node's status. */
 export function changeConditions(
   client: Client,
   node: Cached<Node>,
@@ -64,12 +116,12 @@ export function changeConditions(
     const patch = { type: 'strategic', subresource: 'status', body } as const;
     const answer = await client.patch(metadataOf(Nodes), keyOf(base), patch, signal);
     const others = (base.status?.conditions ?? []).filter(({ type }) => findCondition(changes, type) === undefined);
-    return written(base, answer, { status: { ...base.status, conditions: [...others, ...changes] } });
+    return mergeAnswer(base, answer, { status: { ...base.status, conditions: [...others, ...changes] } });
   });
 }
 
-/** What the server must hold now: it answers with the metadata alone, which saves sending the whole node back. */
-function written(
+/** The node after the write. The server returns only the metadata, which is much smaller than the whole node. */
+function mergeAnswer(
   base: Cached<Node>,
   { metadata }: MetadataOnly,
   changed: Partial<Pick<Cached<Node>, 'spec' | 'status'>>,
@@ -89,7 +141,7 @@ async function retryOnConflict(
       return await attempt(base);
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      if (!isConflict(error) || attempts >= mostAttempts) throw error;
+      if (!isConflict(error) || attempts >= maxAttempts) throw error;
     }
     const live = await readNode(client, node, signal);
     if (live === undefined) return undefined;
@@ -107,8 +159,8 @@ async function readNode(client: Client, node: Cached<Node>, signal: AbortSignal)
   }
 }
 
-/** Says on a pod that it is not ready, since nobody on its node can. False if it says so already, or is gone. */
-export async function markPodNotReady(
+/** Sets the pod's Ready condition to False, because its kubelet cannot. False if it is already, or the pod is gone. */
+async function markPodNotReady(
   client: Client,
   pod: Cached<Pod>,
   wallMs: number,

@@ -12,16 +12,16 @@ function queueOf(rate: number, ...nodes: string[]): EvictionQueue {
 }
 
 describe('EvictionQueue', () => {
-  test('lets one through at once, then at its rate, first come first served', () => {
+  test('returns the first node at once, then nodes at the rate of the zone in FIFO order', () => {
     const queue = queueOf(0.1, 'one', 'two', 'three');
     expect(queue.takeNext('a', 0, always)).toBe('one');
     expect(queue.takeNext('a', 9999, always)).toBeUndefined();
     expect(queue.takeNext('a', 10_000, always)).toBe('two');
-    expect(queue.takeNext('a', 60_000, always)).toBe('three'); // nothing is saved up
+    expect(queue.takeNext('a', 60_000, always)).toBe('three'); // tokens do not accumulate
     expect(queue.busyZones()).toEqual([]);
   });
 
-  test('spends nothing on nodes that do not need it any more', () => {
+  test('spends no token on nodes that are no longer due', () => {
     const queue = queueOf(0.1, 'back', 'lost');
     expect(queue.takeNext('a', 0, (node) => node === 'lost')).toBe('lost');
   });
@@ -39,7 +39,7 @@ describe('EvictionQueue', () => {
     expect(queue.busyZones()).toEqual(['b']);
   });
 
-  test('forgets a zone with those who waited there', () => {
+  test('drops the waiting nodes of a removed zone', () => {
     const queue = queueOf(1, 'one');
     queue.removeZone('a');
     queue.addZone('a', 1);
@@ -48,11 +48,11 @@ describe('EvictionQueue', () => {
     expect(queue.takeNext('a', 0, always)).toBe('one');
   });
 
-  test('lets nobody through at rate zero', () => {
+  test('returns no node at rate 0', () => {
     expect(queueOf(0, 'one').takeNext('a', 1e9, always)).toBeUndefined();
   });
 
-  test('has to wait for its first token after a rest', () => {
+  test('waits for the first token after rate 0', () => {
     const queue = queueOf(0.1, 'one');
     queue.setRate('a', 0, 0);
     queue.setRate('a', 0.1, 100_000);
@@ -60,7 +60,7 @@ describe('EvictionQueue', () => {
     expect(queue.takeNext('a', 110_000, always)).toBe('one');
   });
 
-  test('takes a token that it has along to its new rate, but no more than that', () => {
+  test('keeps at most one token when the rate changes', () => {
     const fresh = queueOf(0.1, 'one');
     fresh.setRate('a', 0.01, 0);
     expect(fresh.takeNext('a', 0, always)).toBe('one');

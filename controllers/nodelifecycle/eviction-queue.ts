@@ -1,8 +1,8 @@
 import { TokenBucket } from '../../pkg/time/index.ts';
 
 /**
- * The nodes of each zone that wait to be tainted, first come first served, and how many a second may be. A node waits
- * in one zone at most.
+ * The nodes of each zone that wait for a NoExecute taint, in FIFO order, and the rate of each zone. A node waits in at
+ * most one zone.
  */
 export class EvictionQueue {
   readonly #zones = new Map<string, Zone>();
@@ -21,7 +21,7 @@ export class EvictionQueue {
     this.#zones.delete(zone);
   }
 
-  /** A zone that was used up, or at rest, has to wait for its first token at the new rate too. */
+  /** Changes the rate. A zone without a token, or with rate 0, must also wait for its first token at the new rate. */
   setRate(zone: string, rate: number, nowMs: number): void {
     const known = this.#zones.get(zone);
     if (known === undefined || known.rate === rate) return;
@@ -47,14 +47,14 @@ export class EvictionQueue {
     this.#zoneOfNode.delete(node);
   }
 
-  /** Zones in which somebody waits. */
+  /** Zones with waiting nodes. */
   busyZones(): readonly string[] {
     return [...this.#zones].filter(([, { waiting }]) => waiting.size > 0).map(([zone]) => zone);
   }
 
   /**
-   * The next node of the zone, taken from the queue, if one may be tainted now. Those that `isDue` finds not to need it
-   * any more are dropped and cost nothing.
+   * Takes the next node of the zone from the queue, if the rate allows one now. Nodes that are no longer due are dropped
+   * and cost no token.
    */
   takeNext(zone: string, nowMs: number, isDue: (node: string) => boolean): string | undefined {
     const known = this.#zones.get(zone);
@@ -72,7 +72,7 @@ export class EvictionQueue {
 
 interface Zone {
   rate: number;
-  /** Undefined: nothing is let through. */
+  /** Undefined if the rate is 0. */
   bucket: TokenBucket | undefined;
   readonly waiting: Set<string>;
 }

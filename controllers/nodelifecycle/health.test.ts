@@ -35,20 +35,20 @@ function judge(input: Partial<HealthInput>) {
   return judgeHealth(frozen<HealthInput>(all));
 }
 
-describe('the last sign of life', () => {
+describe('aliveMs', () => {
   const rows: { name: string; input: Partial<HealthInput>; aliveMs: number }[] = [
-    { name: 'of a node never seen before is now', input: {}, aliveMs: nowMs },
+    { name: 'is now for a new node', input: {}, aliveMs: nowMs },
     {
-      name: 'of a node that never said anything is its creation',
+      name: 'is the creation time of a node without a Ready condition',
       input: { node: withConditions() },
       aliveMs: nowMs - 100_000,
     },
     {
-      name: 'of a node created at no readable time is now',
+      name: 'is now if the creation time cannot be parsed',
       input: { node: node({ metadata: { creationTimestamp: '' }, status: {} }) },
       aliveMs: nowMs,
     },
-    { name: 'stays while nothing moves', input: { previous: known() }, aliveMs: nowMs - 50_000 },
+    { name: 'stays without a heartbeat', input: { previous: known() }, aliveMs: nowMs - 50_000 },
     { name: 'moves with the heartbeat', input: { previous: known({ heartbeat: 'earlier' }) }, aliveMs: nowMs },
     {
       name: 'moves when the first condition appears',
@@ -74,7 +74,7 @@ describe('the last sign of life', () => {
       aliveMs: nowMs,
     },
     {
-      name: 'stays while the lease does',
+      name: 'stays while the lease is not renewed',
       input: {
         previous: known({ leaseRenewal: '2026-01-01T00:00:01.000000Z' }),
         lease: renewed('2026-01-01T00:00:01.000000Z'),
@@ -90,17 +90,17 @@ describe('the last sign of life', () => {
       aliveMs: nowMs - 50_000,
     },
     {
-      name: 'stays with a lease that was never renewed',
+      name: 'stays with a lease without renewTime',
       input: { previous: known({ leaseRenewal: '' }), lease: renewed(undefined) },
       aliveMs: nowMs - 50_000,
     },
     {
-      name: 'moves when such a lease is renewed at last',
+      name: 'moves when a lease without renewTime is renewed',
       input: { previous: known({ leaseRenewal: '' }), lease: renewed('2026-01-01T00:00:01.000000Z') },
       aliveMs: nowMs,
     },
     {
-      name: 'of another node under the same name is now',
+      name: 'is now for a recreated node',
       input: { previous: known({ uid: 'other' }) },
       aliveMs: nowMs,
     },
@@ -108,16 +108,16 @@ describe('the last sign of life', () => {
   for (const { name, input, aliveMs } of rows) test(name, () => expect(judge(input).health.aliveMs).toBe(aliveMs));
 });
 
-describe('a silent node', () => {
+describe('an unreachable node', () => {
   const silent = { aliveMs: nowMs - 50_001 };
   const brief = (changes: readonly NodeCondition[]) => changes.map(({ type, reason }) => `${type} ${reason ?? ''}`);
 
-  test('has its grace to the last millisecond', () => {
+  test('becomes Unknown after the grace period', () => {
     expect(judge({ previous: known() }).changes).toEqual([]);
     expect(brief(judge({ previous: known(silent) }).changes)[0]).toBe('Ready NodeStatusUnknown');
   });
 
-  test('that never said anything has another grace', () => {
+  test('without a Ready condition becomes Unknown after the startup grace period', () => {
     const quiet = withConditions();
     const previous = (aliveMs: number): NodeHealth => known({ aliveMs, heartbeat: undefined, ready: undefined });
     expect(judge({ node: quiet, previous: previous(nowMs - 60_000) }).changes).toEqual([]);
@@ -138,7 +138,7 @@ describe('a silent node', () => {
     });
   });
 
-  test('keeps its last heartbeat, and the network condition, which is not its own', () => {
+  test('keeps its last heartbeat and its NetworkUnavailable condition', () => {
     const talkative = withConditions(
       condition('NetworkUnavailable', 'False'),
       condition('MemoryPressure', 'False'),
@@ -161,12 +161,12 @@ describe('a silent node', () => {
     });
   });
 
-  test('is not written twice', () => {
+  test('is not written again once it is Unknown', () => {
     const unknown = withConditions(condition('Ready', 'Unknown'), condition('MemoryPressure', 'False'));
     expect(judge({ node: unknown, previous: known(silent) }).changes).toEqual([]);
   });
 
-  test('is remembered as it was written', () => {
+  test('is kept with the conditions that were written', () => {
     const { health, changes } = judge({ previous: known(silent) });
     expect(health.ready).toBe('True');
     expect(afterChanges(health, changes)).toMatchObject({ ready: 'Unknown', heartbeat: creationTime });

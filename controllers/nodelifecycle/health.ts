@@ -9,22 +9,30 @@ import {
   type NodeCondition,
 } from '../../pkg/api/index.ts';
 
-/** What is remembered of a node between two looks at it. */
+/** The state of a node that is kept between two checks. */
 export interface NodeHealth {
   readonly uid: string;
-  /** When the last sign of life was noticed; monotonic, since clocks of nodes and masters disagree. */
+  /** When we observed the node's last heartbeat. Monotonic time, because the clocks of nodes may differ from ours. */
   readonly aliveMs: number;
-  /** The heartbeat of the Ready condition as last seen; undefined without such a condition. */
+  /** The last observed heartbeat of the Ready condition; undefined without that condition. */
   readonly heartbeat: string | undefined;
   readonly leaseRenewal: string | undefined;
-  /** What the Ready condition says: True, False or Unknown. */
+  /** The status of the Ready condition: True, False or Unknown. */
   readonly ready: string | undefined;
 }
 
+/** A node during one check of all nodes. */
+export interface CheckedNode {
+  node: Cached<Node>;
+  health: NodeHealth;
+  readonly zone: string;
+  readonly isNew: boolean;
+}
+
 export interface HealthOptions {
-  /** A node silent for longer is unhealthy. */
+  /** A node without a heartbeat for longer is unreachable. */
   readonly graceMs: number;
-  /** The same for one that has never said whether it is ready. */
+  /** The same for a node that has never had a Ready condition. */
   readonly startupGraceMs: number;
 }
 
@@ -33,24 +41,24 @@ export interface HealthInput {
   readonly lease: Cached<Lease> | undefined;
   readonly previous: NodeHealth | undefined;
   readonly options: HealthOptions;
-  /** Monotonic. */
+  /** Monotonic time. */
   readonly nowMs: number;
-  /** Since 1970. */
+  /** Wall-clock time, since 1970. */
   readonly wallMs: number;
 }
 
 export interface HealthVerdict {
   readonly health: NodeHealth;
-  /** Conditions to be written because the node fell silent; empty while it has not, or if they say so already. */
+  /** The conditions to set to Unknown; empty if the node is reachable, or its Ready condition is already Unknown. */
   readonly changes: readonly NodeCondition[];
 }
 
-/** Network is set up by the control plane, not by the node: its silence says nothing about it. */
+/** The conditions that the kubelet reports. NetworkUnavailable is set by others, so a missing heartbeat does not affect it. */
 const kubeletConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 /**
- * A node lives while its lease is renewed or the heartbeat of its Ready condition moves. Which of the two, and to what
- * time, is all the same: what counts is when we noticed.
+ * A node is alive while its lease is renewed or the heartbeat of its Ready condition changes. The time that counts is
+ * when we observed the change, not the time that the node wrote.
  */
 export function judgeHealth(input: HealthInput): HealthVerdict {
   const { node, lease, options, nowMs } = input;
@@ -58,35 +66,37 @@ export function judgeHealth(input: HealthInput): HealthVerdict {
   const previous = input.previous?.uid === node.metadata.uid ? input.previous : undefined;
   const health: NodeHealth = {
     uid: node.metadata.uid,
-    aliveMs: isRenewed(lease, previous) ? nowMs : lastSignMs(input, ready, previous),
+    aliveMs: isRenewed(lease, previous) ? nowMs : lastHeartbeatMs(input, ready, previous),
     heartbeat: heartbeatOf(ready),
     leaseRenewal: lease === undefined ? previous?.leaseRenewal : (lease.spec?.renewTime ?? ''),
     ready: ready?.status,
   };
   const graceMs = ready === undefined ? options.startupGraceMs : options.graceMs;
-  const isSilent = nowMs > health.aliveMs + graceMs;
-  return { health, changes: isSilent && ready?.status !== 'Unknown' ? unknownConditions(node, input.wallMs) : [] };
+  const isUnreachable = nowMs > health.aliveMs + graceMs;
+  const changes = isUnreachable && ready?.status !== 'Unknown' ? unknownConditions(node, input.wallMs) : [];
+  return { health, changes };
 }
 
-/** The health after our own changes were written, so that they are not taken for news from the node. */
+/** The health after our own write, so that the write is not taken for a heartbeat. */
 export function afterChanges(health: NodeHealth, changes: readonly NodeCondition[]): NodeHealth {
   const ready = findCondition(changes, 'Ready');
   return ready === undefined ? health : { ...health, heartbeat: heartbeatOf(ready), ready: ready.status };
 }
 
-function lastSignMs(
+function lastHeartbeatMs(
   { node, nowMs, wallMs }: HealthInput,
   ready: Cached<NodeCondition> | undefined,
   previous: NodeHealth | undefined,
 ): number {
   if (previous !== undefined) return previous.heartbeat === heartbeatOf(ready) ? previous.aliveMs : nowMs;
-  // A node that has yet to say anything has had since its creation; of any other we cannot know, so it starts anew.
+  // A node without a Ready condition gets the startup grace period from its creation. Any other node gets a full grace
+  // period from now: when it last reported is not known.
   if (ready !== undefined) return nowMs;
   const createdMs = parseTime(node.metadata.creationTimestamp);
   return createdMs === undefined ? nowMs : nowMs - (wallMs - createdMs);
 }
 
-/** A condition without a heartbeat is still different from none. */
+/** A condition without a heartbeat differs from an absent condition. */
 function heartbeatOf(ready: Cached<NodeCondition> | undefined): string | undefined {
   return ready === undefined ? undefined : (ready.lastHeartbeatTime ?? '');
 }

@@ -18,7 +18,7 @@ const flags = {
     config: 'NodeLifecycleController.NodeMonitorGracePeriod',
     help: 'A node that did not report for this long is marked as not healthy',
   }),
-  // A flag that Go shares with the cloud controller manager, hence its place.
+  // The Go binary shares this flag with the cloud controller manager, hence its group and config path.
   'node-monitor-period': flag('duration', {
     default: '5s',
     check: atLeast(0),

@@ -6,20 +6,20 @@ import { planLabels } from './labels.ts';
 describe('planLabels', () => {
   const os = 'kubernetes.io/os';
   const arch = 'kubernetes.io/arch';
-  const [formerOs, formerArch] = [`beta.${os}`, `beta.${arch}`];
+  const [deprecatedOs, deprecatedArch] = [`beta.${os}`, `beta.${arch}`];
   const rows = [
     {
-      name: 'adds both former names',
+      name: 'adds both deprecated labels',
       labels: { [os]: 'linux', [arch]: 'arm64' },
-      expected: { [formerOs]: 'linux', [formerArch]: 'arm64' },
+      expected: { [deprecatedOs]: 'linux', [deprecatedArch]: 'arm64' },
     },
     {
-      name: 'corrects one that contradicts',
-      labels: { [os]: 'linux', [formerOs]: 'windows', [arch]: 'amd64', [formerArch]: 'amd64' },
-      expected: { [formerOs]: 'linux' },
+      name: 'corrects a deprecated label with another value',
+      labels: { [os]: 'linux', [deprecatedOs]: 'windows', [arch]: 'amd64', [deprecatedArch]: 'amd64' },
+      expected: { [deprecatedOs]: 'linux' },
     },
-    { name: 'does not guess from the former name', labels: { [formerOs]: 'linux' }, expected: undefined },
-    { name: 'has nothing to do without labels', labels: undefined, expected: undefined },
+    { name: 'does not add a label from its deprecated name', labels: { [deprecatedOs]: 'linux' }, expected: undefined },
+    { name: 'adds nothing to a node without labels', labels: undefined, expected: undefined },
   ];
   for (const { name, labels, expected } of rows)
     test(name, () => expect(planLabels(node({ metadata: { labels } }))).toEqual(expected));

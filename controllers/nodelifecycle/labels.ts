@@ -1,17 +1,17 @@
 import { ownValue, type Cached, type Labels, type Node } from '../../pkg/api/index.ts';
 
-/** Labels that lived on under their first names: pods still select by them. */
-const formerNames: Readonly<Record<string, string>> = {
+/** Deprecated names of labels. Pods may still select nodes by them. */
+const deprecatedNames: Readonly<Record<string, string>> = {
   'kubernetes.io/os': 'beta.kubernetes.io/os',
   'kubernetes.io/arch': 'beta.kubernetes.io/arch',
 };
 
-/** The former labels that a node lacks, or that contradict the present ones; undefined if there are none. */
+/** The deprecated labels that are absent or differ from the current label; undefined if there are none. */
 export function planLabels({ metadata: { labels } }: Cached<Node>): Labels | undefined {
   const changes: Record<string, string> = {};
-  for (const [present, former] of Object.entries(formerNames)) {
-    const value = ownValue(labels, present);
-    if (value !== undefined && ownValue(labels, former) !== value) changes[former] = value;
+  for (const [current, deprecated] of Object.entries(deprecatedNames)) {
+    const value = ownValue(labels, current);
+    if (value !== undefined && ownValue(labels, deprecated) !== value) changes[deprecated] = value;
   }
   return Object.keys(changes).length === 0 ? undefined : changes;
 }

@@ -29,12 +29,12 @@ export function defineNodeMetrics(registry: MetricsRegistry) {
     }),
     nodeDuration: defineHistogram(registry, {
       name: 'node_collector_update_node_health_duration_seconds',
-      help: 'How long it took to judge the health of one node and to write it down',
+      help: 'Seconds to check the health of one node and to update it',
       buckets: exponentialBuckets(0.001, 4, 8),
     }),
     allNodesDuration: defineHistogram(registry, {
       name: 'node_collector_update_all_nodes_health_duration_seconds',
-      help: 'How long it took to judge the health of all nodes',
+      help: 'Seconds to check the health of all nodes',
       buckets: exponentialBuckets(0.01, 4, 8),
     }),
   };

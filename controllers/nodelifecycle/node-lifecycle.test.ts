@@ -25,7 +25,7 @@ const options = {
 };
 const { signal } = new AbortController();
 
-/** A cluster in one zone, whose machines do as they are told. */
+/** The nodes of a cluster with one zone. The test decides which of them report. */
 class Machines {
   readonly #base: TestContext;
   readonly #alive: Set<string>;
@@ -58,7 +58,7 @@ class Machines {
     await settle();
   }
 
-  /** Lets time pass, with leases renewed every five seconds of it. */
+  /** Advances the clock. Reporting nodes renew their leases every 5 s. */
   async pass(seconds: number): Promise<void> {
     for (let left = seconds; left > 0; left -= 5) {
       for (const name of this.#alive) {
@@ -115,7 +115,7 @@ const unreachable: Taint = {
 };
 
 describe('node lifecycle', () => {
-  test('writes nothing while all is well', async () => {
+  test('writes nothing while all nodes are ready', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines, client, events }) => {
       await machines.pass(200);
       expect(client.writes).toEqual([]);
@@ -125,7 +125,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('tells of a silent node and its pods, and taints it', async () => {
+  test('sets an unreachable node to Unknown, marks its pods as not ready, and taints it', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines, server, client, events }) => {
       server.seed(Pods, pod({ name: 'web', spec: { nodeName: 'a' }, status: runningStatus() }));
       await machines.pass(10);
@@ -150,7 +150,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('marks a pod that comes to a silent node later', async () => {
+  test('marks a pod that is bound to an unreachable node later', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines, server }) => {
       machines.silence('a');
       await machines.pass(70);
@@ -162,7 +162,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('takes a node back that speaks up while it is being given up', async () => {
+  test('keeps a node that reports while its status is being written', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines, client }) => {
       await machines.pass(10);
       machines.silence('a');
@@ -176,7 +176,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('frees a node that is back', async () => {
+  test('removes the taint of a node that is ready again', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines }) => {
       machines.silence('a');
       await machines.pass(70);
@@ -187,7 +187,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('evicts one node every ten seconds', async () => {
+  test('taints one node every ten seconds', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
     await onStage(names, async ({ machines }) => {
       await machines.pass(10);
@@ -201,7 +201,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('evicts nobody when all are silent, nor for what they were before', async () => {
+  test('removes all taints in a full disruption, and taints again after it', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines }) => {
       await machines.pass(10);
       machines.silence('a');
@@ -217,7 +217,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('condemns nobody for what an earlier process has left behind, but begins anew', async () => {
+  test('removes NoExecute taints of an earlier process and queues the nodes again', async () => {
     const seed = ({ server }: TestContext): void => {
       const conditions = [{ type: 'Ready', status: 'Unknown', lastHeartbeatTime: '2026-01-01T00:00:00Z' }];
       for (const name of ['lost-1', 'lost-2'])
@@ -238,7 +238,7 @@ describe('node lifecycle', () => {
     );
   });
 
-  test('carries on after the server failed', async () => {
+  test('retries after errors of the API server', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines, client }) => {
       await machines.pass(10);
       machines.silence('a');
@@ -253,7 +253,7 @@ describe('node lifecycle', () => {
     });
   });
 
-  test('forgets a node that is deleted', async () => {
+  test('drops the state of a deleted node', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines, server, events }) => {
       machines.silence('a');
       await machines.pass(70);

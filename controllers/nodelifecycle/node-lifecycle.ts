@@ -1,5 +1,6 @@
-import { keyOf, Leases, Nodes, Pods, type Cached, type Node, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
+import { keyOf, Leases, Nodes, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import {
+  enqueueSelf,
   podsByNode,
   runAll,
   runPeriodically,
@@ -8,21 +9,20 @@ import {
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import { changeNode, markPodNotReady } from './apply.ts';
+import { syncNode, syncPod } from './apply.ts';
 import type { HealthOptions } from './health.ts';
-import { planLabels } from './labels.ts';
 import { defineNodeMetrics } from './metrics.ts';
 import { leaseNamespace, Monitor } from './monitor.ts';
-import { planConditionTaints } from './node-taints.ts';
-import { OwnWrites } from './own-writes.ts';
+import { createNodeObserver } from './node-observer.ts';
+import { WrittenNodes } from './written-nodes.ts';
 import type { ZoneOptions } from './zones.ts';
 
 const name = 'node-lifecycle-controller';
 const component = 'node-controller';
-/** How often zones are asked whether one of their nodes may be tainted. */
-const taintingPeriodMs = 100;
-const nodesAtOnce = 8;
-const podsAtOnce = 4;
+/** How often each zone may taint its next node, as far as its rate allows. */
+const taintPeriodMs = 100;
+const nodeWorkers = 8;
+const podWorkers = 4;
 
 export interface NodeLifecycleOptions {
   readonly monitorPeriodMs: number;
@@ -39,102 +39,57 @@ export function createNodeLifecycleController(context: ControllerContext, option
   const nodes = context.informers.informerFor(Nodes);
   const pods = context.informers.informerFor(Pods);
   const leases = context.informers.informerFor(Leases, { fieldSelector: `metadata.namespace=${leaseNamespace}` });
-  const ownWrites = new OwnWrites();
-
-  const tellOfNode = ({ metadata }: NodeSubject, reason: string, text: string): void => {
-    const subject = { metadata: { name: metadata.name, uid: metadata.uid } };
-    recorder.event(Nodes, subject, { type: 'Normal', reason, message: `Node ${metadata.name} ${text}` });
-  };
-  const monitor = new Monitor({
-    client,
-    clock,
-    logger,
-    ownWrites,
-    metrics: defineNodeMetrics(context.metrics),
-    nodes: nodes.store,
-    leases: leases.store,
-    health: options.health,
-    zones: options.zones,
-    told: {
-      registered(node) {
-        tellOfNode(node, 'RegisteredNode', `event: Registered Node ${node.metadata.name} in Controller`);
-      },
-      removed(nodeName, uid) {
-        const text = `event: Removing Node ${nodeName} from Controller`;
-        tellOfNode({ metadata: { name: nodeName, uid } }, 'RemovingNode', text);
-      },
-      silent(node, isNews) {
-        if (isNews) tellOfNode(node, 'NodeNotReady', 'status is now: NodeNotReady');
-        for (const pod of pods.store.byIndex(podsByNode, node.metadata.name)) podQueue.add(keyOf(pod));
-      },
-    },
+  const written = new WrittenNodes();
+  const metrics = defineNodeMetrics(context.metrics);
+  pods.addIndex(podsByNode);
+  const observer = createNodeObserver(recorder, (nodeName) => {
+    for (const pod of pods.store.byIndex(podsByNode, nodeName)) podQueue.add(keyOf(pod));
   });
+  const stores = { nodes: nodes.store, leases: leases.store };
+  const { health, zones, monitorPeriodMs } = options;
+  const monitor = new Monitor({ client, clock, logger, metrics, ...stores, written, health, zones, observer });
 
-  const isUnready = ({ spec: { nodeName = '' } }: Cached<Pod>): boolean => {
+  const isNodeNotReady = ({ spec: { nodeName = '' } }: Cached<Pod>): boolean => {
     const ready = monitor.readinessOf(nodeName);
     return ready !== undefined && ready !== 'True';
   };
-
-  pods.addIndex(podsByNode);
-  const nodeHandlers = nodes.addHandler({
-    added: (node) => nodeQueue.add(keyOf(node)),
-    updated: (_before, after) => nodeQueue.add(keyOf(after)),
-    deleted: ({ metadata }) => monitor.nodeDeleted(metadata.name),
-  });
-  // Of a node that turns silent later, the monitor brings the pods.
-  const enqueueIfSilent = (pod: Cached<Pod>): void => {
-    if (isUnready(pod)) podQueue.add(keyOf(pod));
+  // When a node becomes unreachable later, the monitor enqueues its pods.
+  const enqueueIfNotReady = (pod: Cached<Pod>): void => {
+    if (isNodeNotReady(pod)) podQueue.add(keyOf(pod));
   };
-  const podHandlers = pods.addHandler({
-    added: enqueueIfSilent,
-    updated(before, after) {
-      if (before.spec.nodeName !== after.spec.nodeName) enqueueIfSilent(after);
-    },
-  });
+  const handlers = [
+    nodes.addHandler({ ...enqueueSelf(nodeQueue), deleted: ({ metadata }) => monitor.nodeDeleted(metadata.name) }),
+    pods.addHandler({
+      added: enqueueIfNotReady,
+      updated(before, after) {
+        if (before.spec.nodeName !== after.spec.nodeName) enqueueIfNotReady(after);
+      },
+    }),
+  ];
 
-  /** Keeps new pods off a node for what its conditions say, and its labels under both their names. */
   async function reconcileNode(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    const cached = nodes.store.get(key);
-    if (cached === undefined) return {};
-    const plan = (node: Cached<Node>) => {
-      const taints = planConditionTaints(node, clock.now());
-      const labels = planLabels(node);
-      return taints === undefined && labels === undefined ? undefined : { taints, labels };
-    };
-    const node = ownWrites.latest(cached);
-    const written = await changeNode(client, node, plan, signal);
-    if (written !== undefined && written !== node) ownWrites.wrote(written);
+    const node = nodes.store.get(key);
+    if (node !== undefined) await syncNode(node, { client, clock, written }, signal);
     return {};
   }
 
   async function reconcilePod(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const pod = pods.store.get(key);
-    if (pod === undefined || !isUnready(pod)) return {};
-    if (await markPodNotReady(client, pod, clock.now(), signal)) {
-      recorder.event(Pods, pod, { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' });
-    }
+    if (pod !== undefined && isNodeNotReady(pod)) await syncPod(pod, { client, clock, recorder }, signal);
     return {};
   }
 
-  const caches = [nodes, pods, leases, nodeHandlers, podHandlers];
-  const nodeWork = { name, context, queue: nodeQueue, reconcile: reconcileNode, caches, workers: nodesAtOnce };
-  const podWork = { name, context, queue: podQueue, reconcile: reconcilePod, caches, workers: podsAtOnce };
-  const periodic = { clock, logger, caches };
-  return {
-    name,
-    run: (signal) =>
-      runAll(
-        [
-          (inner) => runWorkers(nodeWork, inner),
-          (inner) => runWorkers(podWork, inner),
-          (inner) => runPeriodically({ ...periodic, periodMs: options.monitorPeriodMs }, (s) => monitor.pass(s), inner),
-          (inner) => runPeriodically({ ...periodic, periodMs: taintingPeriodMs }, (s) => monitor.taintNext(s), inner),
-        ],
-        signal,
-      ),
-  };
-}
-
-interface NodeSubject {
-  readonly metadata: { readonly name: string; readonly uid: string };
+  const caches = [nodes, pods, leases, ...handlers];
+  const work = { name, context, caches };
+  const nodeWork = { ...work, queue: nodeQueue, reconcile: reconcileNode, workers: nodeWorkers };
+  const podWork = { ...work, queue: podQueue, reconcile: reconcilePod, workers: podWorkers };
+  const monitoring = { clock, logger, caches, periodMs: monitorPeriodMs };
+  const tainting = { clock, logger, caches, periodMs: taintPeriodMs };
+  const loops = [
+    (signal: AbortSignal) => runWorkers(nodeWork, signal),
+    (signal: AbortSignal) => runWorkers(podWork, signal),
+    (signal: AbortSignal) => runPeriodically(monitoring, (inner) => monitor.checkNodes(inner), signal),
+    (signal: AbortSignal) => runPeriodically(tainting, (inner) => monitor.taintNext(inner), signal),
+  ];
+  return { name, run: (signal) => runAll(loops, signal) };
 }

@@ -25,14 +25,14 @@ function nodeWith(taints: Taint[], conditions: Record<string, string>, unschedul
 
 describe('planConditionTaints', () => {
   const rows: { name: string; node: Node; expected: Taint[] | undefined }[] = [
-    { name: 'has nothing to say of a healthy node', node: nodeWith([], { Ready: 'True' }), expected: undefined },
+    { name: 'adds no taint to a healthy node', node: nodeWith([], { Ready: 'True' }), expected: undefined },
     {
-      name: 'takes off what admission put on a new node',
+      name: 'removes the taint that admission added to a new node',
       node: nodeWith([noSchedule('not-ready')], { Ready: 'True' }),
       expected: [],
     },
     {
-      name: 'says everything that is wrong, after the taints of others',
+      name: 'adds a taint per condition after the taints of others',
       node: nodeWith([own], {
         MemoryPressure: 'True',
         DiskPressure: 'True',
@@ -50,62 +50,79 @@ describe('planConditionTaints', () => {
       ],
     },
     {
-      name: 'exchanges one reason for another and leaves NoExecute taints alone',
+      name: 'replaces not-ready by unreachable and keeps NoExecute taints',
       node: nodeWith([noSchedule('not-ready'), noExecute('not-ready'), own], { Ready: 'Unknown' }),
       expected: [noExecute('not-ready'), own, noSchedule('unreachable')],
     },
     {
-      name: 'says that a node is cordoned',
+      name: 'taints a cordoned node',
       node: nodeWith([], { Ready: 'True' }, true),
       expected: [noSchedule('unschedulable')],
     },
     {
-      name: 'takes that back',
+      name: 'removes the taint of an uncordoned node',
       node: nodeWith([noSchedule('unschedulable'), own], { Ready: 'True' }),
       expected: [own],
     },
     {
-      name: 'does not touch what is right, whoever added it and with whatever value',
+      name: 'keeps a matching taint with another value',
       node: nodeWith([{ key: key('unreachable'), value: 'x', effect: 'NoSchedule' }], { Ready: 'Unknown' }),
       expected: undefined,
     },
     {
-      name: 'keeps an unknown pressure out of it',
+      name: 'adds no taint for a pressure condition that is Unknown',
       node: nodeWith([noSchedule('unreachable')], { Ready: 'Unknown', MemoryPressure: 'Unknown' }),
       expected: undefined,
     },
-    { name: 'copes with a node that has said nothing', node: node({ status: {} }), expected: undefined },
+    { name: 'adds no taint to a node without conditions', node: node({ status: {} }), expected: undefined },
   ];
   for (const { name, node: given, expected } of rows)
     test(name, () => expect(planConditionTaints(frozen(given), wallMs)).toEqual(expected));
 });
 
 describe('planEvictionStep', () => {
-  const usual = { isNew: false, isAllDark: false };
+  const usual = { isNew: false, isFullDisruption: false };
   const unreachable = [noExecute('unreachable')];
   const notReady = [noExecute('not-ready')];
   const rows: { name: string; taints: Taint[]; ready?: string; as?: object; step: EvictionStep }[] = [
-    { name: 'leaves a healthy node alone', taints: [own], ready: 'True', step: 'none' },
-    { name: 'clears one that is back', taints: unreachable, ready: 'True', step: 'clear' },
-    { name: 'queues one that fell silent', taints: [], ready: 'Unknown', step: 'queue' },
-    { name: 'queues one that says it is not ready', taints: [], ready: 'False', step: 'queue' },
-    { name: 'leaves a tainted one alone', taints: unreachable, ready: 'Unknown', step: 'none' },
-    { name: 'exchanges when it speaks again, but of failure', taints: unreachable, ready: 'False', step: 'exchange' },
-    { name: 'exchanges when it falls silent after all', taints: notReady, ready: 'Unknown', step: 'exchange' },
-    { name: 'exchanges when it has both', taints: [...notReady, ...unreachable], ready: 'False', step: 'exchange' },
+    { name: 'does nothing to a ready node without our taints', taints: [own], ready: 'True', step: 'none' },
+    { name: 'clears a node that is ready again', taints: unreachable, ready: 'True', step: 'clear' },
+    { name: 'queues an unreachable node', taints: [], ready: 'Unknown', step: 'queue' },
+    { name: 'queues a node that is not ready', taints: [], ready: 'False', step: 'queue' },
+    { name: 'does nothing to a node with the right taint', taints: unreachable, ready: 'Unknown', step: 'none' },
+    { name: 'exchanges unreachable for not-ready', taints: unreachable, ready: 'False', step: 'exchange' },
+    { name: 'exchanges not-ready for unreachable', taints: notReady, ready: 'Unknown', step: 'exchange' },
     {
-      name: 'clears at first sight, and queues again',
+      name: 'exchanges if the node has both taints',
+      taints: [...notReady, ...unreachable],
+      ready: 'False',
+      step: 'exchange',
+    },
+    {
+      name: 'clears a new node and queues it',
       taints: unreachable,
       ready: 'Unknown',
       as: { isNew: true },
       step: 'clear-and-queue',
     },
-    { name: 'clears at first sight what has said nothing', taints: unreachable, as: { isNew: true }, step: 'clear' },
-    { name: 'queues at first sight', taints: [], ready: 'False', as: { isNew: true }, step: 'queue' },
-    { name: 'does nothing to a node that has yet to say anything', taints: [], step: 'none' },
-    { name: 'clears when all is dark', taints: unreachable, ready: 'Unknown', as: { isAllDark: true }, step: 'clear' },
-    { name: 'queues nobody when all is dark', taints: [], ready: 'Unknown', as: { isAllDark: true }, step: 'none' },
-    { name: 'minds NoExecute only', taints: [noSchedule('unreachable')], ready: 'Unknown', step: 'queue' },
+    { name: 'clears a new node without a Ready condition', taints: unreachable, as: { isNew: true }, step: 'clear' },
+    { name: 'queues a new node', taints: [], ready: 'False', as: { isNew: true }, step: 'queue' },
+    { name: 'does nothing to a node without a Ready condition', taints: [], step: 'none' },
+    {
+      name: 'clears during a full disruption',
+      taints: unreachable,
+      ready: 'Unknown',
+      as: { isFullDisruption: true },
+      step: 'clear',
+    },
+    {
+      name: 'queues no node during a full disruption',
+      taints: [],
+      ready: 'Unknown',
+      as: { isFullDisruption: true },
+      step: 'none',
+    },
+    { name: 'ignores NoSchedule taints', taints: [noSchedule('unreachable')], ready: 'Unknown', step: 'queue' },
   ];
   for (const { name, taints, ready, as, step } of rows) {
     test(name, () => {
@@ -116,14 +133,14 @@ describe('planEvictionStep', () => {
 });
 
 describe('eviction taints', () => {
-  test('come off alone', () => {
+  test('are removed without other taints', () => {
     const both = nodeWith([noSchedule('unreachable'), noExecute('unreachable'), noExecute('not-ready'), own], {});
     expect(withoutEvictionTaints(frozen(both))).toEqual([noSchedule('unreachable'), own]);
     expect(withoutEvictionTaints(frozen(nodeWith([own], {})))).toBeUndefined();
   });
 
   const rows = [
-    { name: 'follow the Ready condition', taints: [own], ready: 'False', expected: [own, noExecute('not-ready')] },
+    { name: 'match the Ready condition', taints: [own], ready: 'False', expected: [own, noExecute('not-ready')] },
     {
       name: 'replace each other',
       taints: [noExecute('not-ready'), own],
@@ -131,7 +148,7 @@ describe('eviction taints', () => {
       expected: [own, noExecute('unreachable')],
     },
     { name: 'are added once', taints: [noExecute('unreachable')], ready: 'Unknown', expected: undefined },
-    { name: 'are not added to a node that is ready by now', taints: [], ready: 'True', expected: undefined },
+    { name: 'are not added to a ready node', taints: [], ready: 'True', expected: undefined },
   ];
   for (const { name, taints, ready, expected } of rows)
     test(name, () => expect(withEvictionTaint(frozen(nodeWith(taints, { Ready: ready })), wallMs)).toEqual(expected));

@@ -3,7 +3,7 @@ import { nodeTaints } from '../../pkg/taints/index.ts';
 
 const { notReady, unreachable, unschedulable } = nodeTaints;
 
-/** Which condition, in which state, keeps new pods away, and the taint that says so. */
+/** The NoSchedule taint of each condition and status. */
 const taintOfCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: notReady, Unknown: unreachable },
   MemoryPressure: { True: nodeTaints.memoryPressure },
@@ -18,7 +18,7 @@ const managedKeys: ReadonlySet<string> = new Set([
 
 type Taints = readonly Cached<Taint>[];
 
-/** The taints of a node whose NoSchedule ones say what its conditions say; undefined if they do already. */
+/** The node's taints, with NoSchedule taints that match its conditions; undefined if they already match. */
 export function planConditionTaints(node: Cached<Node>, wallMs: number): Taints | undefined {
   const wanted = new Set<string>();
   for (const { type, status } of node.status?.conditions ?? []) {
@@ -35,7 +35,7 @@ export function planConditionTaints(node: Cached<Node>, wallMs: number): Taints 
   return [...kept, ...missing.map((key): Taint => ({ key, effect: 'NoSchedule', timeAdded }))];
 }
 
-/** The key of the NoExecute taint that a node of this readiness has to carry. */
+/** The key of the NoExecute taint that a node with this Ready status must have. */
 function evictionKeyOf(ready: string | undefined): string | undefined {
   return ready === 'False' ? notReady : ready === 'Unknown' ? unreachable : undefined;
 }
@@ -45,27 +45,27 @@ const isEvictionTaint = ({ key, effect }: Cached<Taint>): boolean =>
 
 export type EvictionStep =
   | 'none'
-  /** Take our NoExecute taints off. */
+  /** Remove our NoExecute taints. */
   | 'clear'
-  /** The pods are being evicted already, for a reason that has changed: exchange the taints at once. */
+  /** The pods are already being evicted and only the taint key changes: replace the taint at once. */
   | 'exchange'
-  /** The node has to wait for its turn in its zone. */
+  /** Add the node to the eviction queue of its zone. */
   | 'queue'
-  /** Both: nobody is condemned by what an earlier process has left behind. */
+  /** Both: a taint left by an earlier process does not evict pods before this process has checked the node. */
   | 'clear-and-queue';
 
-/** What has to happen to the NoExecute taints of a node. */
+/** Decides what to do with the NoExecute taints of a node. */
 export function planEvictionStep(
   node: Cached<Node>,
   {
     ready,
     isNew,
-    isAllDark,
-  }: { readonly ready: string | undefined; readonly isNew: boolean; readonly isAllDark: boolean },
+    isFullDisruption,
+  }: { readonly ready: string | undefined; readonly isNew: boolean; readonly isFullDisruption: boolean },
 ): EvictionStep {
   const present = (node.spec.taints ?? []).filter(isEvictionTaint);
   const isTainted = present.length > 0;
-  if (isAllDark || ready === 'True') return isTainted ? 'clear' : 'none';
+  if (isFullDisruption || ready === 'True') return isTainted ? 'clear' : 'none';
   const key = evictionKeyOf(ready);
   if (key === undefined) return isTainted && isNew ? 'clear' : 'none';
   if (isNew) return isTainted ? 'clear-and-queue' : 'queue';
@@ -79,7 +79,7 @@ export function withoutEvictionTaints({ spec }: Cached<Node>): Taints | undefine
   return kept.length === taints.length ? undefined : kept;
 }
 
-/** With the one NoExecute taint that the Ready condition calls for; undefined if none does, or it is there. */
+/** The node's taints with the NoExecute taint of its Ready status; undefined if it needs none, or already has it. */
 export function withEvictionTaint(node: Cached<Node>, wallMs: number): Taints | undefined {
   const key = evictionKeyOf(findCondition(node.status?.conditions, 'Ready')?.status);
   if (key === undefined) return undefined;

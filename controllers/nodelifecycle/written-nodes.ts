@@ -1,14 +1,14 @@
 import { compareResourceVersions, type Cached, type Node } from '../../pkg/api/index.ts';
 
-/** Nodes as we have written them, while the cache is yet to show it: deciding on older ones would repeat the writes. */
-export class OwnWrites {
+/** Own writes to nodes that the cache has not observed yet. Decisions on a stale cache would repeat the writes. */
+export class WrittenNodes {
   readonly #nodes = new Map<string, Cached<Node>>();
 
   wrote(node: Cached<Node>): void {
     this.#nodes.set(node.metadata.name, node);
   }
 
-  /** The newer of what the cache shows and what we know. */
+  /** The newer of the cached node and the node as last written. */
   latest(cached: Cached<Node>): Cached<Node> {
     const { name, uid, resourceVersion } = cached.metadata;
     const own = this.#nodes.get(name);

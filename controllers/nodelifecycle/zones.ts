@@ -1,13 +1,14 @@
 import type { Cached, Node } from '../../pkg/api/index.ts';
+import type { CheckedNode } from './health.ts';
 
 export interface ZoneOptions {
-  /** Nodes per second that may be tainted in a zone that is well, or wholly dark while others are not. */
+  /** Nodes tainted per second in a healthy zone, or in a full disruption that does not affect all zones. */
   readonly evictionRate: number;
-  /** The same in a large zone that is partly dark. */
+  /** Nodes tainted per second in a large zone in partial disruption. */
   readonly secondaryEvictionRate: number;
-  /** A zone is large with more nodes than this; smaller ones that are partly dark are left alone. */
+  /** A zone with more nodes is large. In a smaller zone in partial disruption, no node is tainted. */
   readonly largeClusterSize: number;
-  /** Part of the nodes, at least three, that must be unready for a zone to count as partly dark. */
+  /** A zone is in partial disruption if this fraction of its nodes, and at least three, are not ready. */
   readonly unhealthyThreshold: number;
 }
 
@@ -18,7 +19,7 @@ export interface ZoneCount {
   readonly unready: number;
 }
 
-/** Region and zone as one name, empty for nodes without either. Metrics show it, in the Go binary's spelling. */
+/** Region and zone as one name; empty for nodes without labels for them. Metrics show it in the format of the Go binary. */
 export function zoneOf({ metadata: { labels } }: Cached<Node>): string {
   const zone = labels?.['failure-domain.beta.kubernetes.io/zone'] ?? labels?.['topology.kubernetes.io/zone'] ?? '';
   const region =
@@ -26,30 +27,40 @@ export function zoneOf({ metadata: { labels } }: Cached<Node>): string {
   return region === '' && zone === '' ? '' : `${region}:\0:${zone}`;
 }
 
-/** Some nodes, such as those that come and go with their users, say nothing about the state of their zone. */
-export function countsForZone({ metadata: { labels } }: Cached<Node>): boolean {
-  return labels?.['node.kubernetes.io/exclude-disruption'] === undefined;
+/** The nodes of each zone. Nodes labelled `node.kubernetes.io/exclude-disruption` do not count. */
+export function countByZone(
+  nodes: readonly Pick<CheckedNode, 'node' | 'health' | 'zone'>[],
+): ReadonlyMap<string, ZoneCount> {
+  const counts = new Map<string, { ready: number; unready: number }>();
+  for (const { node, health, zone } of nodes) {
+    if (node.metadata.labels?.['node.kubernetes.io/exclude-disruption'] !== undefined) continue;
+    let count = counts.get(zone);
+    if (count === undefined) counts.set(zone, (count = { ready: 0, unready: 0 }));
+    if (health.ready === 'True') count.ready += 1;
+    else count.unready += 1;
+  }
+  return counts;
 }
 
 export function computeZoneState({ ready, unready }: ZoneCount, unhealthyThreshold: number): ZoneState {
   if (ready === 0 && unready > 0) return 'full-disruption';
-  // In single precision, as the flag is defined: at the very threshold the last bit decides.
+  // The flag is a float32. Exactly at the threshold, its last bit decides.
   const part = Math.fround(unready / (ready + unready));
   return unready > 2 && part >= Math.fround(unhealthyThreshold) ? 'partial-disruption' : 'normal';
 }
 
 export interface DisruptionPlan {
   readonly states: ReadonlyMap<string, ZoneState>;
-  /** Zones whose rate of evictions has to change, and to what. */
+  /** The new eviction rates of zones whose rate changes. */
   readonly rates: ReadonlyMap<string, number>;
   /**
-   * `all-dark`: not one zone has a ready node any more. It is more likely that we are cut off than that every machine
-   * has failed: what was begun is taken back, and nothing is evicted. `light`: the first node is back.
+   * `full-disruption`: no zone has a ready node any more. A network failure on our side is more likely than a failure of
+   * every node, so NoExecute taints are removed and evictions stop. `recovered`: a node is ready again.
    */
-  readonly turn: 'all-dark' | 'light' | undefined;
+  readonly transition: 'full-disruption' | 'recovered' | undefined;
 }
 
-/** What the state of the zones means for evictions. Zones without nodes are forgotten. */
+/** Computes the states of all zones and their eviction rates. Zones without nodes are dropped. */
 export function planDisruption(
   counts: ReadonlyMap<string, ZoneCount>,
   before: ReadonlyMap<string, ZoneState>,
@@ -59,18 +70,18 @@ export function planDisruption(
   for (const [zone, count] of counts) states.set(zone, computeZoneState(count, options.unhealthyThreshold));
   const stateBefore = (zone: string): ZoneState => before.get(zone) ?? 'initial';
   const zones = [...states.keys()];
-  if (zones.length === 0) return { states, rates: new Map(), turn: undefined };
-  const isDark = zones.every((zone) => states.get(zone) === 'full-disruption');
-  // Zones that are gone count too: with the last one that was well gone, the rest is all there is.
-  const wasDark = [...zones, ...before.keys()].every((zone) => stateBefore(zone) === 'full-disruption');
-  if (isDark && wasDark) return { states, rates: new Map(), turn: undefined };
-  if (isDark) return { states, rates: new Map(zones.map((zone) => [zone, 0])), turn: 'all-dark' };
-  const changed = zones.filter((zone) => wasDark || stateBefore(zone) !== states.get(zone));
+  if (zones.length === 0) return { states, rates: new Map(), transition: undefined };
+  const isFull = zones.every((zone) => states.get(zone) === 'full-disruption');
+  // Zones that no longer exist count too: the removal of the last healthy zone is a transition.
+  const wasFull = [...zones, ...before.keys()].every((zone) => stateBefore(zone) === 'full-disruption');
+  if (isFull && wasFull) return { states, rates: new Map(), transition: undefined };
+  if (isFull) return { states, rates: new Map(zones.map((zone) => [zone, 0])), transition: 'full-disruption' };
+  const changed = zones.filter((zone) => wasFull || stateBefore(zone) !== states.get(zone));
   const rateIn = (zone: string): number => evictionRateOf(states.get(zone), counts.get(zone), options);
   return {
     states,
     rates: new Map(changed.map((zone) => [zone, rateIn(zone)])),
-    turn: wasDark ? 'light' : undefined,
+    transition: wasFull ? 'recovered' : undefined,
   };
 }
 
