@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -10,8 +10,10 @@ import { cloudControllers, controllersNotBuilt } from '../cmd/kube-controller-ma
 import { resolveOptions } from '../cmd/kube-controller-manager/options.ts';
 import { controllers } from '../controllers/registry.ts';
 
+const root = join(import.meta.dirname, '..');
+
 function read(path: string): string {
-  return readFileSync(join(import.meta.dirname, '..', path), 'utf8');
+  return readFileSync(join(root, path), 'utf8');
 }
 
 /** The text from `start` to `end`. Fails if the document has no such place. */
@@ -84,3 +86,59 @@ test('the README and docs/process.md name no flag of the manager that does not e
   const placeholders = ['flag', 'help'];
   expect(mentioned.filter((name) => !allFlags.has(name) && !placeholders.includes(name))).toEqual([]);
 });
+
+describe('every document', () => {
+  const documents = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => ({ path, text: read(path) }));
+  const { scripts, exports: exported, name: packageName } = JSON.parse(read('package.json')) as PackageJson;
+
+  test('names files that exist', () => {
+    const sourceFile =
+      /\b(?:cmd|pkg|controllers|informers|workqueue|test|deploy|scripts|docs)\/[\w./-]+\.(?:ts|mjs|yaml|md|svg)\b/g;
+    const missing = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(sourceFile)]
+        .map(([file]) => file)
+        .filter((file) => !existsSync(join(root, file)))
+        .map((file) => `${path}: ${file}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('names npm commands that exist', () => {
+    const known = new Set([...Object.keys(scripts), 'install', 'ci']);
+    const missing = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bnpm (?:run )?(start|test|[a-z]+:[a-z:]+|build|bench|lint|format|typecheck|image)\b/g)]
+        .map(([, script = '']) => script)
+        .filter((script) => !known.has(script))
+        .map((script) => `${path}: npm run ${script}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('imports only what the package exports', async () => {
+    const samples = documents.flatMap(({ text }) =>
+      [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code),
+    );
+    const imports = samples.flatMap((code) => [...code.matchAll(/import \{([^}]*)\} from '([^']+)';/g)]);
+    expect(imports.length).toBeGreaterThan(0);
+    for (const [, names = '', specifier = ''] of imports) {
+      if (!specifier.startsWith(`${packageName}/`)) continue;
+      const entry = exported[`.${specifier.slice(packageName.length)}`];
+      expect(entry, specifier).toBeDefined();
+      const source = (entry?.default ?? '').replace('./dist/lib/', '').replace(/\.js$/, '.ts');
+      const module = (await import(join(root, source))) as object;
+      const values = names
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== '' && !name.startsWith('type '));
+      for (const value of values) expect(Object.keys(module), `${value} of ${specifier}`).toContain(value);
+    }
+  });
+});
+
+interface PackageJson {
+  readonly name: string;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, { readonly default: string }>>;
+}
