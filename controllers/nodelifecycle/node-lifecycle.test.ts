@@ -16,6 +16,7 @@ import type { NewEvent } from '../../pkg/events/index.ts';
 import { lease, node, pod, runningStatus } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
 import { apiError } from '../../test/support/recording-client.ts';
+import { connectionError } from '../../test/support/scripted-client.ts';
 import { createNodeLifecycleController } from './node-lifecycle.ts';
 
 const options = {
@@ -115,6 +116,24 @@ const unreachable: Taint = {
 };
 
 describe('node lifecycle', () => {
+  test('marks the pods of an unreachable node when the answer to its own status write was lost', async () => {
+    await onStage(['a', 'b', 'c'], async ({ machines, client, server, events }) => {
+      server.seed(Pods, pod({ name: 'web', spec: { nodeName: 'a' }, status: runningStatus() }));
+      await machines.pass(5);
+      const repair = client.after('patch', ({ subresource }) => {
+        if (subresource === 'status') throw connectionError();
+      });
+      machines.silence('a');
+      await machines.pass(55);
+      expect(machines.ready('a')).toBe('Unknown');
+      repair();
+      await machines.pass(10);
+      const [web] = server.stored(Pods);
+      expect(findCondition(web?.status?.conditions, 'Ready')?.status).toBe('False');
+      expect(events).toContain('Node a status is now: NodeNotReady');
+    });
+  });
+
   test('writes nothing while all nodes are ready', async () => {
     await onStage(['a', 'b', 'c'], async ({ machines, client, events }) => {
       await machines.pass(200);
