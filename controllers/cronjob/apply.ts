@@ -54,8 +54,8 @@ export async function deleteJob(
   try {
     await client.delete(Jobs, key, { propagationPolicy: 'Background', preconditions: { uid } }, signal);
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return true; // a conflict: the name is another Job's by now
-    if (signal.aborted) throw error;
+    if (isNotFound(error)) return true;
+    if (signal.aborted || isConflict(error)) throw error; // a conflict: the next sync knows whether it is another Job's name
     const message = `Deleted job: ${serverMessage(error)}`;
     recorder.event(CronJobs, cronJob, { type: 'Warning', reason: 'FailedDelete', message });
     return false;

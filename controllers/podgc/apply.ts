@@ -1,5 +1,5 @@
 import { keyOf, metadataOf, Pods, type Cached, type Pod } from '../../pkg/api/index.ts';
-import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { isNotFound, type Client } from '../../pkg/client/index.ts';
 import { changedPodCondition, isPodFinished } from '../../pkg/pods/index.ts';
 import type { Reason } from './select.ts';
 
@@ -22,8 +22,7 @@ export async function forceDelete(
     }
     await client.delete(Pods, key, { gracePeriodSeconds: 0, preconditions: { uid } }, signal);
   } catch (error) {
-    // Gone, or another pod under its name, which is judged anew when the cache shows it.
-    if (!isNotFound(error) && !isConflict(error)) throw new Error(`force-delete pod ${key}`, { cause: error });
+    if (!isNotFound(error)) throw new Error(`force-delete pod ${key}`, { cause: error });
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type Secret,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { isNotFound, type Client } from '../../pkg/client/index.ts';
 import { isAccountOfToken, type TokenAccount } from '../../pkg/tokens/index.ts';
 import { withoutReference } from './token-secret.ts';
 
@@ -18,8 +18,7 @@ export async function updateTokenSecret(client: Client, secret: Unsaved<Secret>,
 
 export async function deleteTokenSecret(client: Client, secret: Cached<Secret>, signal: AbortSignal): Promise<void> {
   const { uid } = secret.metadata;
-  // A conflict means that another secret has the name by now, and its events will bring it here.
-  await ignoring([isNotFound, isConflict], client.delete(Secrets, keyOf(secret), { preconditions: { uid } }, signal));
+  await ignoring([isNotFound], client.delete(Secrets, keyOf(secret), { preconditions: { uid } }, signal));
 }
 
 export async function removeReference(

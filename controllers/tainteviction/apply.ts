@@ -1,5 +1,5 @@
 import { keyOf, metadataOf, Pods, type Cached, type Pod } from '../../pkg/api/index.ts';
-import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { isNotFound, type Client } from '../../pkg/client/index.ts';
 import { changedPodCondition } from '../../pkg/pods/index.ts';
 
 const disruption = {
@@ -9,7 +9,10 @@ const disruption = {
   message: 'Taint manager: deleting due to NoExecute taint',
 };
 
-/** Says on the pod why it has to go, then deletes it. False if it, or the pod we knew under its name, was gone already. */
+/**
+ * Says on the pod why it has to go, then deletes it. False if it was gone already. A conflict is thrown like any other
+ * error: it may mean that another pod has the name, or only that the server could not do it this time.
+ */
 export async function evictPod(client: Client, pod: Cached<Pod>, nowMs: number, signal: AbortSignal): Promise<boolean> {
   const key = keyOf(pod);
   const { uid } = pod.metadata;
@@ -22,7 +25,7 @@ export async function evictPod(client: Client, pod: Cached<Pod>, nowMs: number, 
     await client.delete(Pods, key, { preconditions: { uid } }, signal);
     return true;
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return false;
+    if (isNotFound(error)) return false;
     throw new Error(`evict pod ${key}`, { cause: error });
   }
 }

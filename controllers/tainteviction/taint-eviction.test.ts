@@ -47,6 +47,19 @@ async function onStage(pods: readonly Pod[], play: (stage: Stage) => Promise<voi
 }
 
 describe('taint eviction', () => {
+  test('evicts a pod although its deletion met with a conflict', async () => {
+    await onStage([podOnNode('intolerant', [])], async (stage) => {
+      let conflicts = 0;
+      stage.client.before('delete', () => {
+        if (conflicts++ === 0) throw apiError(409, 'Conflict');
+      });
+      await stage.setTaints([taint]);
+      await stage.pass(1);
+      expect(stage.left()).toEqual([]);
+      expect(stage.events).toEqual(['Marking for deletion Pod default/intolerant']);
+    });
+  });
+
   test('deletes at once what does not tolerate a taint, and leaves what does', async () => {
     await onStage([podOnNode('intolerant', []), podOnNode('tolerant', bearing())], async (stage) => {
       expect(stage.client.writes).toEqual([]);

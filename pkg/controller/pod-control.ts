@@ -97,8 +97,10 @@ export async function deletePod<Owner extends KubeObject>(
     recorder.event(ownerKind, owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` });
     return true;
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return false; // a conflict: the name is another pod's by now
-    if (!signal.aborted) {
+    if (isNotFound(error)) return false;
+    // A conflict may mean that another pod has the name, or only that the server could not do it this time: the next
+    // sync knows more, and nobody needs to hear of it.
+    if (!signal.aborted && !isConflict(error)) {
       recorder.event(ownerKind, owner, {
         type: 'Warning',
         reason: 'FailedDelete',
