@@ -10,7 +10,14 @@ import { spawn } from 'node:child_process';
  * Whose subject is the manager's own process, which is started and killed over and over: its flags and files, its
  * endpoints, its lease. They run on a real server in any case, and hardly touch what a second server could do otherwise.
  */
-const aboutProcesses = ['job-crash', 'leader-election-go', 'process', 'process-bad-input', 'process-bundle'];
+const aboutProcesses = [
+  'crash-at-every-write',
+  'job-crash',
+  'leader-election-go',
+  'process',
+  'process-bad-input',
+  'process-bundle',
+];
 
 const argv = process.argv.slice(2);
 const server = argv.find((argument) => argument.startsWith('--server='))?.slice('--server='.length) ?? 'kube-apiserver';

@@ -19,7 +19,7 @@ export interface SuiteNodes {
  */
 export function useNodes(
   cluster: () => ClusterAccess,
-  options: Pick<HollowNodesOptions, 'nodes' | 'podStopDelayMs'>,
+  options: Pick<HollowNodesOptions, 'nodes' | 'podStopDelayMs' | 'leaseRenewMs'>,
 ): () => SuiteNodes {
   const stop = new AbortController();
   let clients: ClientBuilder | undefined;

@@ -12,6 +12,10 @@ export interface ManagerOptions {
   /** Until what `startManager` waits. Default `leading`: it holds the lease and its caches are synced. */
   readonly until?: 'serving' | 'leading';
   readonly env?: Readonly<Record<string, string>>;
+  /** A built executable. Default: the source. */
+  readonly program?: string;
+  /** Gets the process as soon as there is one, long before it is at work. */
+  readonly onSpawn?: (child: ChildProcess) => void;
 }
 
 /** Our own kube-controller-manager as a process of its own. */
@@ -45,7 +49,7 @@ const leadingMessage = 'leading, and all caches are synced';
 export async function startManager(
   cluster: ClusterAccess,
   flags: readonly string[] = [],
-  { as = managerIdentity, until = 'leading', env = {} }: ManagerOptions = {},
+  { as = managerIdentity, until = 'leading', env = {}, program, onSpawn }: ManagerOptions = {},
 ): Promise<Manager> {
   const port = await findFreePort();
   const kubeconfig = cluster.kubeconfig(as);
@@ -61,7 +65,9 @@ export async function startManager(
     `--tls-private-key-file=${cluster.files.apiServerKey}`,
     ...flags,
   ];
-  const manager = new ManagerProcess(cluster, `https://127.0.0.1:${String(port)}`, spawnManager(args, env));
+  const child = spawnManager(args, env, program);
+  onSpawn?.(child);
+  const manager = new ManagerProcess(cluster, `https://127.0.0.1:${String(port)}`, child);
   try {
     await (until === 'leading' ? manager.leading() : manager.serving());
   } catch (error) {
@@ -90,8 +96,9 @@ export async function runManager(
   return { exitCode: await exitOf(child), stdout, stderr };
 }
 
-function spawnManager(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  const child = spawn(process.execPath, [mainFile, ...args], {
+function spawnManager(args: readonly string[], env: Readonly<Record<string, string>>, program?: string): ChildProcess {
+  const [file, before] = program === undefined ? [process.execPath, [mainFile]] : [program, []];
+  const child = spawn(file, [...before, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Watches go through it. While it is closed their events wait; afterwards they come in order, and none is lost. */
+export class WatchGate {
+  readonly #held = new Map<ServerResponse, Buffer[]>();
+  #writesLeft = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  pipe(upstream: IncomingMessage, outgoing: ServerResponse): void {
+    upstream.on('data', (chunk: Buffer) => {
+      if (this.#timer === undefined) outgoing.write(chunk);
+      else this.#held.set(outgoing, [...(this.#held.get(outgoing) ?? []), chunk]);
+    });
+    upstream.on('close', () => {
+      this.#flush(outgoing);
+      outgoing.end();
+    });
+    outgoing.on('close', () => this.#held.delete(outgoing));
+  }
+
+  /** Until there were so many writes, or so much time has gone by. */
+  close({ writes, ms }: { readonly writes: number; readonly ms: number }): void {
+    clearTimeout(this.#timer);
+    this.#writesLeft = writes;
+    this.#timer = setTimeout(() => this.open(), ms);
+  }
+
+  countWrite(): void {
+    if (this.#timer !== undefined && --this.#writesLeft <= 0) this.open();
+  }
+
+  open(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const outgoing of this.#held.keys()) this.#flush(outgoing);
+  }
+
+  #flush(outgoing: ServerResponse): void {
+    for (const chunk of this.#held.get(outgoing) ?? []) outgoing.write(chunk);
+    this.#held.delete(outgoing);
+  }
+}
