@@ -1,0 +1,122 @@
+/**
+ * Makes one executable of a bundle: Node, and the picture of memory that the bundle leaves once it is loaded. The same
+ * input gives the same bytes. What each step gains, measured at a start with all controllers on an empty cluster:
+ *
+ * - The snapshot: `--version` after 50 ms instead of 300, and half of the CPU time of a start.
+ * - Node without its symbols and debug information: 122 MB instead of 156 MB.
+ * - No compiled code of Node's own parts in the snapshot: 12 MB less memory, for 40 ms more CPU time.
+ * - A file written in small pieces: 84 MB of memory after a start instead of 115. Linux keeps a file that was written at
+ *   once in large pages, and counts a whole one as soon as a byte of it is used.
+ */
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Read by V8 when the process starts; the snapshot has to be taken with the same. */
+const runtimeFlags: readonly string[] = [];
+
+/** Turns `program.cjs` in `directory` into the executable `out`. Leaves its intermediate files in the directory. */
+export function writeExecutable(directory: string, out: string): void {
+  takeSnapshot(directory);
+  writeStrippedNode(join(directory, 'node'));
+  // Node would take a snapshot by itself, but only with the compiled code of its own parts. So it is handed ours as if
+  // it were a script, and the flag in the result that tells the two apart is set afterwards.
+  const configuration = {
+    main: 'program.snapshot',
+    output: 'program',
+    executable: 'node',
+    disableExperimentalSEAWarning: true,
+    execArgv: runtimeFlags,
+    execArgvExtension: 'none', // NODE_OPTIONS of a user's environment is not meant for this program
+  };
+  writeFileSync(join(directory, 'sea.json'), JSON.stringify(configuration));
+  runNode(directory, ['--build-sea', 'sea.json']);
+  const program = readFileSync(join(directory, 'program'));
+  markAsSnapshot(program, configuration.main);
+  writeInPieces(out, program);
+}
+
+function runNode(directory: string, args: readonly string[]): void {
+  execFileSync(process.execPath, args, {
+    cwd: directory, // paths on the command line become part of the snapshot: these are the same everywhere
+    argv0: 'node',
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { NODE_NO_WARNINGS: '1' }, // that not all of Node has been tried in snapshots: process-bundle.test.ts does
+  });
+}
+
+/**
+ * Runs the bundle until it is loaded, and keeps what is then in memory. V8 usually compiles a function when it is first
+ * called; here it compiles all of them, so that no start has to. Clocks and the process id stand still meanwhile: what
+ * packages keep of them would differ from build to build, and be wrong at every start.
+ */
+function takeSnapshot(directory: string): void {
+  writeFileSync(
+    join(directory, 'builder.cjs'),
+    `const { openSync, readSync } = require('node:fs');
+const { setFlagsFromString } = require('node:v8');
+const { Script } = require('node:vm');
+const { now } = Date;
+const { bigint } = process.hrtime;
+Date.now = () => 0;
+process.hrtime.bigint = () => 0n;
+for (const name of ['pid', 'execPath']) Object.defineProperty(process, name, { value: '', configurable: true });
+process.argv = [];
+for (const flag of ['--no-lazy', '--no-flush-bytecode']) setFlagsFromString(flag);
+const filename = 'kube-controller-manager.cjs';
+const source = Buffer.alloc(${statSync(join(directory, 'program.cjs')).size});
+readSync(openSync('program.cjs'), source); // not readFileSync, which leaves the times of the file in memory
+new Script(\`(function (require) { \${source.latin1Slice()}\\n})\`, { filename }).runInThisContext()(require);
+for (const flag of ['--lazy', '--flush-bytecode']) setFlagsFromString(flag);
+Date.now = now;
+process.hrtime.bigint = bigint;
+`,
+  );
+  writeFileSync(join(directory, 'snapshot.json'), JSON.stringify({ builder: 'builder.cjs', withoutCodeCache: true }));
+  const seed = '--random-seed=1'; // of the hashes in it: V8 takes new ones at every start
+  runNode(directory, [
+    ...runtimeFlags,
+    seed,
+    '--snapshot-blob=program.snapshot',
+    '--build-snapshot-config=snapshot.json',
+  ]);
+}
+
+/** Leaves out everything behind the parts of the file that are loaded into memory: sections are for debuggers only. */
+function writeStrippedNode(out: string): void {
+  const elf = readFileSync(process.execPath);
+  if (elf.toString('latin1', 0, 5) !== '\x7fELF\x02') throw new Error(`${process.execPath} is no 64-bit ELF executable`);
+  const headersAt = Number(elf.readBigUInt64LE(32));
+  const headerSize = elf.readUInt16LE(54);
+  const ends = Array.from({ length: elf.readUInt16LE(56) }, (_, index) => {
+    const at = headersAt + index * headerSize;
+    return Number(elf.readBigUInt64LE(at + 8) + elf.readBigUInt64LE(at + 32)); // where in the file, and how long
+  });
+  elf.writeBigUInt64LE(0n, 40); // where the table of sections is
+  elf.writeUInt32LE(0, 60); // how many sections there are, and which has their names
+  writeFileSync(out, elf.subarray(0, Math.max(...ends)), { mode: 0o755 });
+}
+
+const magic = Buffer.from([0x20, 0xda, 0x43, 0x01]);
+const usesSnapshot = 2;
+
+/** What Node has put into an executable starts with: magic, flags (32 bits), two bytes, then the name of `main`. */
+function markAsSnapshot(program: Buffer, main: string): void {
+  for (let at = program.indexOf(magic); at !== -1; at = program.indexOf(magic, at + 1)) {
+    const length = program.readBigUInt64LE(at + 10);
+    if (length !== BigInt(main.length) || program.toString('latin1', at + 18, at + 18 + main.length) !== main) continue;
+    program.writeUInt32LE(program.readUInt32LE(at + 4) | usesSnapshot, at + 4);
+    return;
+  }
+  throw new Error(`Node ${process.version} has laid out the executable in a way that is not known here`);
+}
+
+function writeInPieces(path: string, content: Buffer): void {
+  const pieceSize = 64 * 1024;
+  const file = openSync(path, 'w', 0o755);
+  try {
+    for (let at = 0; at < content.length; at += pieceSize) writeSync(file, content, at, Math.min(pieceSize, content.length - at));
+  } finally {
+    closeSync(file);
+  }
+}
