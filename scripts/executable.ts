@@ -85,7 +85,8 @@ process.hrtime.bigint = bigint;
 /** Leaves out everything behind the parts of the file that are loaded into memory: sections are for debuggers only. */
 function writeStrippedNode(out: string): void {
   const elf = readFileSync(process.execPath);
-  if (elf.toString('latin1', 0, 5) !== '\x7fELF\x02') throw new Error(`${process.execPath} is no 64-bit ELF executable`);
+  if (elf.toString('latin1', 0, 5) !== '\x7fELF\x02')
+    throw new Error(`${process.execPath} is no 64-bit ELF executable`);
   const headersAt = Number(elf.readBigUInt64LE(32));
   const headerSize = elf.readUInt16LE(54);
   const ends = Array.from({ length: elf.readUInt16LE(56) }, (_, index) => {
@@ -115,7 +116,8 @@ function writeInPieces(path: string, content: Buffer): void {
   const pieceSize = 64 * 1024;
   const file = openSync(path, 'w', 0o755);
   try {
-    for (let at = 0; at < content.length; at += pieceSize) writeSync(file, content, at, Math.min(pieceSize, content.length - at));
+    for (let at = 0; at < content.length; at += pieceSize)
+      writeSync(file, content, at, Math.min(pieceSize, content.length - at));
   } finally {
     closeSync(file);
   }

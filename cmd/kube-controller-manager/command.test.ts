@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { controllers } from '../../controllers/registry.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { normalizeArguments } from './arguments.ts';
 import { parseCommandLine } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -61,7 +62,20 @@ describe('parseCommandLine', () => {
   });
 
   test('prints the version', () => {
-    expect(parseCommandLine(['--version'], [])).toEqual({ kind: 'print', text: 'Kubernetes v1.36.4\n' });
+    const own = `typescript ${packageJson.version}`;
+    expect(parseCommandLine(['--version'], [])).toMatchObject({
+      kind: 'print',
+      text: expect.stringMatching(`^Kubernetes v1\\.36\\.4\n${own}, node v[^,]+, \\w+/\\w+\n$`),
+    });
+    expect(parseCommandLine(['--version=raw'], [])).toMatchObject({
+      kind: 'print',
+      // The fields of the Go binary, with our compiler and runtime in place of Go's.
+      text: expect.stringMatching(
+        '^version.Info{Major:"1", Minor:"36", EmulationMajor:"", EmulationMinor:"", MinCompatibilityMajor:"", ' +
+          'MinCompatibilityMinor:"", GitVersion:"v1.36.4", GitCommit:"", GitTreeState:"", ' +
+          `BuildDate:"1970-01-01T00:00:00Z", GoVersion:"node v[^"]+", Compiler:"${own}", Platform:"\\w+/\\w+"}\n$`,
+      ),
+    });
     expect(parseCommandLine(['--version=v1.36.4-custom'], [])).toMatchObject({ reportedVersion: 'v1.36.4-custom' });
   });
 

@@ -7,7 +7,7 @@ import { exitCodes, StartupError } from './exit-codes.ts';
 import { knownGates } from './feature-gate-table.ts';
 import { collectFlags, type AllFlags } from './flags/index.ts';
 import { knownControllers } from './known-controllers.ts';
-import { versionInfo } from './version.ts';
+import { formatRawVersion, formatVersion, versionInfo } from './version.ts';
 
 /** A parsed command line: print a text and exit, or run. */
 export type CommandLine =
@@ -33,9 +33,10 @@ export function parseCommandLine(argv: readonly string[], registered: readonly C
 }
 
 function readVersionFlag(value: string, given: GivenFlags): CommandLine {
-  const { gitVersion } = versionInfo();
-  if (value === 'raw') return { kind: 'print', text: `${JSON.stringify(versionInfo())}\n` };
-  if (value === 'true') return { kind: 'print', text: `Kubernetes ${gitVersion}\n` };
+  const info = versionInfo();
+  const { gitVersion } = info;
+  if (value === 'raw') return { kind: 'print', text: formatRawVersion(info) };
+  if (value === 'true') return { kind: 'print', text: formatVersion(info) };
   if (value === 'false') return { kind: 'run', given, reportedVersion: gitVersion };
   const release = /^v\d+\.\d+\.\d+/.exec(gitVersion)?.[0] ?? gitVersion;
   if (value.startsWith(release)) return { kind: 'run', given, reportedVersion: value };

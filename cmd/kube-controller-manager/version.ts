@@ -14,6 +14,32 @@ export interface VersionInfo {
   readonly platform: string;
 }
 
+/** The output of `--version`. The first line is that of the Go binary. */
+export function formatVersion({ gitVersion, implementation, runtime, platform }: VersionInfo): string {
+  return `Kubernetes ${gitVersion}\n${implementation}, ${runtime}, ${platform}\n`;
+}
+
+/** The output of `--version=raw`: the fields of the Go binary, in its syntax and order. */
+export function formatRawVersion({ major, minor, gitVersion, implementation, runtime, platform }: VersionInfo): string {
+  const fields = {
+    Major: major,
+    Minor: minor,
+    EmulationMajor: '',
+    EmulationMinor: '',
+    MinCompatibilityMajor: '',
+    MinCompatibilityMinor: '',
+    GitVersion: gitVersion,
+    GitCommit: '',
+    GitTreeState: '',
+    BuildDate: '1970-01-01T00:00:00Z',
+    GoVersion: runtime,
+    Compiler: implementation,
+    Platform: platform,
+  };
+  const pairs = Object.entries(fields).map(([name, value]) => `${name}:${JSON.stringify(value)}`);
+  return `version.Info{${pairs.join(', ')}}\n`;
+}
+
 /** `reported` replaces the version of the release, for `--version=vX.Y.Z`. */
 export function versionInfo(reported = `v${kubernetesVersion}`): VersionInfo {
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(reported) ?? [];
@@ -23,6 +49,6 @@ export function versionInfo(reported = `v${kubernetesVersion}`): VersionInfo {
     gitVersion: reported,
     implementation: `typescript ${ownVersion}`,
     runtime: `node ${process.version}`,
-    platform: `${process.platform}/${process.arch}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`, // as Go names it
   };
 }

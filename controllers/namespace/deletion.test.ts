@@ -44,9 +44,11 @@ function setUp(resources: DiscoveredResource[], namespace: Unsaved<Namespace> = 
   return { ...test, context: { ...test.context, discovery }, discovered };
 }
 
+const options = { workers: 1, resyncMs: 0, deletionGraceMs: 5000 };
+
 /** Runs the controller from the deletion of the namespace to the end of its first pass. */
 async function run(scene: Scene, use: () => Promise<void>): Promise<void> {
-  const controller = createNamespaceController(scene.context, { workers: 1, resyncMs: 0 });
+  const controller = createNamespaceController(scene.context, options);
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(5000);
     await settle();
@@ -68,11 +70,21 @@ const troubles = (scene: Scene): string[] =>
 describe('a namespace that is being deleted', () => {
   test('is left alone until other servers have heard of it', async () => {
     const scene = setUp([resource(ConfigMaps)]);
-    const controller = createNamespaceController(scene.context, { workers: 1, resyncMs: 0 });
+    const controller = createNamespaceController(scene.context, options);
     await whileRunning(scene, controller, async () => {
       await scene.clock.advance(4999);
       await settle();
       expect(scene.client.actions).toEqual([]);
+    });
+  });
+
+  test('is emptied at once if there is no other server', async () => {
+    const scene = setUp([resource(ConfigMaps)]);
+    const controller = createNamespaceController(scene.context, { ...options, deletionGraceMs: 0 });
+    await whileRunning(scene, controller, async () => {
+      await scene.clock.advance(1);
+      await settle();
+      expect(scene.server.stored(Namespaces)).toEqual([]);
     });
   });
 

@@ -18,10 +18,19 @@ export const namespace = defineController({
       config: 'NamespaceController.NamespaceSyncPeriod',
       help: 'How often every namespace is synced again',
     }),
+    'namespace-deletion-grace-period': flag('duration', {
+      own: true,
+      default: '5s', // the constant of the Go binary
+      check: atLeast(0),
+      help:
+        'How long a deleted namespace keeps its content. Other API servers may still accept objects in it until they ' +
+        'observe the deletion. A cluster with one API server can set 0s',
+    }),
   },
   create: (context, options) =>
     createNamespaceController(context, {
       workers: options['concurrent-namespace-syncs'],
       resyncMs: options['namespace-sync-period'],
+      deletionGraceMs: options['namespace-deletion-grace-period'],
     }),
 });

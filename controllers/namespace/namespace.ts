@@ -22,12 +22,11 @@ import { nextCheckMs } from './remaining.ts';
 
 const name = 'namespace-controller';
 
-/** Other API servers may not have heard of the deletion yet and still let objects in: wait until they have. */
-const settleMs = 5000;
-
 export interface NamespaceOptions {
   readonly workers: number;
   readonly resyncMs: number;
+  /** Other API servers may not have observed the deletion yet and still accept objects: wait until they have. */
+  readonly deletionGraceMs: number;
 }
 
 export function createNamespaceController(context: ControllerContext, options: NamespaceOptions): Controller {
@@ -42,7 +41,7 @@ export function createNamespaceController(context: ControllerContext, options: N
   const checks = new Map<ObjectKey, number>();
 
   const enqueue = (namespace: Cached<Namespace>): void => {
-    if (isBeingDeleted(namespace.metadata)) queue.addAfter(keyOf(namespace), settleMs);
+    if (isBeingDeleted(namespace.metadata)) queue.addAfter(keyOf(namespace), options.deletionGraceMs);
   };
   const namespaceHandlers = namespaces.addHandler(
     {
