@@ -9,6 +9,7 @@ const aboutServers = [
   'process-rbac',
   'serving',
   'slow-namespace',
+  'testing-guide',
 ];
 /** These bring a sandbox of their own, so that the run on a real server has them. */
 const aboutSandbox = ['kubectl', 'sandbox', 'sandbox-fuzz'];

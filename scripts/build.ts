@@ -1,12 +1,14 @@
 /**
  * Builds the program into `dist`, or the directory given by `--out`: one file, `kube-controller-manager`, that needs
- * neither Node nor this repository to run, for the platform that it is built on.
+ * neither Node nor this repository to run, for the platform that it is built on; and beside it the list of what it is made
+ * of, and their licences.
  */
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { collectComponents, formatBillOfMaterials, formatLicences } from './bill-of-materials.ts';
 import { writeBundle } from './bundle.ts';
 import { writeExecutable } from './executable.ts';
 
@@ -15,9 +17,11 @@ const out = resolve(values.out);
 const executable = join(out, 'kube-controller-manager');
 const work = mkdtempSync(join(tmpdir(), 'build-'));
 try {
-  await writeBundle(join(work, 'program.cjs'));
+  const components = collectComponents(await writeBundle(join(work, 'program.cjs')));
   mkdirSync(out, { recursive: true });
   writeExecutable(work, executable);
+  writeFileSync(join(out, 'sbom.cdx.json'), formatBillOfMaterials(components));
+  writeFileSync(join(out, 'licenses.txt'), formatLicences(components));
 } finally {
   rmSync(work, { recursive: true });
 }

@@ -3,16 +3,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** zod brings its messages in some fifty languages; the program speaks one. */
-const oneLanguage: Plugin = {
-  name: 'one-language',
-  setup({ onLoad }) {
-    onLoad({ filter: /[/\\]zod[/\\]v4[/\\]locales[/\\]index\.js$/ }, () => ({
-      contents: "export { default as en } from './en.js';",
-    }));
-  },
-};
-
 /**
  * Of client-node we take nothing but its reading of kubeconfigs. The file that does it also knows how to make a client,
  * with an HTTP library, proxies and a class for every kind: half of the bundle, for a path that we never go.
@@ -83,4 +73,4 @@ const onDemand: Plugin = {
   },
 };
 
-export const bundlePlugins: Plugin[] = [oneLanguage, kubeconfigOnly, leftOut, onDemand];
+export const bundlePlugins: Plugin[] = [kubeconfigOnly, leftOut, onDemand];

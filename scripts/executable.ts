@@ -8,7 +8,7 @@
  * - A file written in small pieces: 84 MB of memory after a start instead of 115. Linux keeps a file that was written at
  *   once in large pages, and counts a whole one as soon as a byte of it is used.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -37,12 +37,13 @@ export function writeExecutable(directory: string, out: string): void {
 }
 
 function runNode(directory: string, args: readonly string[]): void {
-  execFileSync(process.execPath, args, {
+  const { status } = spawnSync(process.execPath, args, {
     cwd: directory, // paths on the command line become part of the snapshot: these are the same everywhere
     argv0: 'node',
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { NODE_NO_WARNINGS: '1' }, // that not all of Node has been tried in snapshots: process-bundle.test.ts does
   });
+  if (status !== 0) throw new Error(`node ${args.join(' ')} has failed`);
 }
 
 /**

@@ -17,6 +17,7 @@ const aboutProcesses = [
   'process',
   'process-bad-input',
   'process-bundle',
+  'process-image',
 ];
 
 const argv = process.argv.slice(2);

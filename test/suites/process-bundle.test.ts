@@ -1,18 +1,22 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import * as z from 'zod';
 
 import { eventually } from '../support/eventually.ts';
+import { sharedBuild } from '../support/executable.ts';
 import { useCluster } from './use-cluster.ts';
 
-const root = join(import.meta.dirname, '../..');
 const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
 const cluster = useCluster();
+const executable = join(directory, 'another name'); // what it is called and where it is must not matter
+beforeAll(async () => {
+  const built = await sharedBuild(inject('sharedClusterDirectory'));
+  copyFileSync(join(built, 'kube-controller-manager'), executable);
+});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const kubeconfig = z.looseObject({
@@ -53,12 +57,10 @@ async function readHolder(): Promise<string> {
 test('what ships leads with the credentials of a plugin, each time as another, and gives the lease back', async ({
   signal,
 }) => {
-  const out = join(directory, 'dist');
-  await promisify(execFile)(process.execPath, ['scripts/build.ts', '--out', out], { cwd: root });
   const args = [`--kubeconfig=${withPlugin(cluster().kubeconfig())}`, '--secure-port=0'];
   const holders = new Set<string>();
   for (const name of ['first', 'second']) {
-    const manager = await cluster().startProcess({ name, program: join(out, 'kube-controller-manager'), args });
+    const manager = await cluster().startProcess({ name, program: executable, args });
     await eventually(async () => (await readHolder()) !== '', signal);
     await eventually(async () => /caches synced.*garbage-collector-controller/.test(manager.readLog()), signal);
     // All start from one picture of memory: nothing of who or when they are may be part of it.
@@ -68,4 +70,13 @@ test('what ships leads with the credentials of a plugin, each time as another, a
     expect(await readHolder()).toBe('');
   }
   expect(holders.size).toBe(2);
+});
+
+test('what ships takes no options for Node, from its arguments or from the environment', () => {
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): string =>
+    execFileSync(executable, args, { encoding: 'utf8', env, cwd: '/' });
+  expect(run(['--version'])).toContain('Kubernetes v1.36.4\n');
+  expect(run(['--version'], { NODE_OPTIONS: '--no-such-option' })).toBe(run(['--version']));
+  expect(run(['--help'])).toContain('--concurrent-deployment-syncs');
+  expect(() => run(['--eval', '1'])).toThrow('unknown option');
 });

@@ -83,12 +83,14 @@ export function formatRequests(measurements: readonly Measurement[]): string {
 const charted = columns.filter(({ field }) => field !== 'requests' && field !== 'settledMegabytes');
 const barHeight = 9;
 const rowHeight = charted.length * barHeight + 16;
-const left = 330; // room for the longest name
+/** Wide enough for the letters of common fonts at 12 pixels. */
+const letterWidth = 7.5;
 const unit = 260; // pixels for a ratio of 1
 const colours = ['#3b7dd8', '#e08a2e', '#5aa469'];
 
 /** Bars of ours / Go for each workload; the line at 1 is the Go binary. */
 export function formatChart(rows: readonly Row[]): string {
+  const left = 16 + Math.ceil(letterWidth * Math.max(...rows.map(({ workload }) => workload.length)));
   const width = left + unit * 2 + 60;
   const height = rows.length * rowHeight + 50;
   const parts = rows.flatMap(({ workload, ours, go }, index) => {
