@@ -1,5 +1,5 @@
 /** What the executable is made of: a CycloneDX document, and the licence texts that must go with it. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 
@@ -27,8 +27,7 @@ export function collectComponents({ outputs }: Metafile): Component[] {
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   );
   const directories = new Set(used.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
-  const node = `node_modules/node/node_modules/node-${process.platform}-${process.arch}`;
-  const components = [...directories, node].map(readComponent);
+  const components = [...[...directories].map(readComponent), readNode()];
   return components.sort((a, b) => (a.purl < b.purl ? -1 : 1));
 }
 
@@ -46,6 +45,21 @@ function readComponent(directory: string): Component {
     licence: license,
     licenceText: licenceFile === undefined ? undefined : readFileSync(join(path, licenceFile), 'utf8'),
     sha512: lock.packages[directory]?.integrity?.replace(/^sha512-/, ''),
+  };
+}
+
+/** npm may remove the package that Node came in, and the licence with it: the text is kept here. */
+function readNode(): Component {
+  const version = process.version.slice(1);
+  const licence = join(root, `deploy/licenses/node-${version}.txt`);
+  if (!existsSync(licence)) throw new Error(`${licence} is missing: it is the file LICENSE of Node ${version}`);
+  return {
+    name: 'node',
+    version,
+    purl: `pkg:generic/node@${version}`,
+    licence: 'MIT',
+    licenceText: readFileSync(licence, 'utf8'),
+    sha512: undefined,
   };
 }
 

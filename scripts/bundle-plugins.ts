@@ -1,4 +1,10 @@
-/** What the bundle leaves out, or leaves for later, of the packages that it is made of. */
+/**
+ * What the bundle leaves out, or leaves for later, of the packages that it is made of. Measured:
+ *
+ * - `kubeconfigOnly` and `leftOut`: 12 MB less memory and 0.16 s less CPU time at a start, 19 MB less memory with 1,000 pods,
+ *   and 3.7 MB less to ship. To remove them is to delete them.
+ * - `onDemand`: without it there is no snapshot, since V8 cannot keep what these parts of Node hold.
+ */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';

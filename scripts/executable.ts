@@ -2,9 +2,10 @@
  * Makes one executable of a bundle: Node, and the picture of memory that the bundle leaves once it is loaded. The same
  * input gives the same bytes. What each step gains, measured at a start with all controllers on an empty cluster:
  *
- * - The snapshot: `--version` after 50 ms instead of 300, and half of the CPU time of a start.
+ * - The snapshot: `--version` takes 50 ms of CPU time instead of 840 from the sources, and works without a repository.
+ * - All functions compiled in it: 20 ms less CPU time of 290, for 3 MB more memory.
  * - Node without its symbols and debug information: 122 MB instead of 156 MB.
- * - No compiled code of Node's own parts in the snapshot: 12 MB less memory, for 40 ms more CPU time.
+ * - No compiled code of Node's own parts in the snapshot: 13 MB less memory, for 50 ms more CPU time.
  * - A file written in small pieces: 84 MB of memory after a start instead of 115. Linux keeps a file that was written at
  *   once in large pages, and counts a whole one as soon as a byte of it is used.
  */

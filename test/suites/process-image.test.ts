@@ -76,8 +76,7 @@ describe('the image', () => {
       .parse(JSON.parse(readFileSync(join(root, 'sbom.cdx.json'), 'utf8')));
     const licences = readFileSync(join(root, 'licenses/licenses.txt'), 'utf8');
     const names = components.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['@kubernetes/client-node', 'pino', 'zod']));
-    expect(names).toContain(`node-${process.platform}-${process.arch}`);
+    expect(names).toEqual(expect.arrayContaining(['@kubernetes/client-node', 'node', 'pino', 'zod']));
     for (const { name, version } of components) expect(licences).toContain(`\n${name} ${version}\n`);
   });
 });
