@@ -2,8 +2,8 @@ import { ExactInteger } from './exact-integer.ts';
 import { setOwn } from './own.ts';
 
 /**
- * An object that lives in a cache and is shared by every reader: read-only all the way down, by type.
- * To change one, take a `copyOf` it first.
+ * An object from a cache. Every reader shares it, so its type is deeply read-only. To change one, make a `copyOf` it
+ * first.
  */
 export type Cached<T> = T extends (...args: never[]) => unknown
   ? T
@@ -13,7 +13,7 @@ export type Cached<T> = T extends (...args: never[]) => unknown
       ? { readonly [K in keyof T]: Cached<T[K]> }
       : T;
 
-/** A deep copy that its owner may change. Objects from the wire are JSON, so nothing but plain data has to be copied. */
+/** A deep copy that the caller may change. Objects of the API are JSON, so only plain data has to be copied. */
 export function copyOf<T>(object: Cached<T> | T): T {
   return copyValue(object) as T;
 }

@@ -3,13 +3,13 @@ import { ownValue } from './own.ts';
 
 /**
  * Whether two JSON values mean the same to the API server. A field that is `undefined` counts as absent. With
- * `emptyIsAbsent`, so do `null`, empty arrays and empty objects, which Go leaves out when it writes JSON.
+ * `emptyIsAbsent`, `null`, empty arrays and empty objects count as absent too: Go omits them when it writes JSON.
  */
 export function isEqualJson(a: unknown, b: unknown, options?: { readonly emptyIsAbsent?: boolean }): boolean {
   if (a === b) return true;
   if (options?.emptyIsAbsent === true && isEmpty(a) && isEmpty(b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (a instanceof ExactInteger || b instanceof ExactInteger) return false; // equal ones are the same
+  if (a instanceof ExactInteger || b instanceof ExactInteger) return false; // equal ones are the same object
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => isEqualJson(item, b[index], options));

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { copyOf } from './cached.ts';
 import { isEqualJson } from './equal.ts';
 import { ExactInteger, parseJson } from './exact-integer.ts';
-import { parseInt64 } from './int64.ts';
 
 const read = (text: string): unknown => parseJson(Buffer.from(text));
 
@@ -16,7 +15,7 @@ describe('parseJson', () => {
     '123456789012345678901234567890',
   ];
   for (const text of exact) {
-    test(`gives ${text} back to the digit, wherever it stands`, () => {
+    test(`keeps every digit of ${text}, wherever it occurs`, () => {
       for (let offset = 0; offset < 40; offset++) {
         const json = `{"${'x'.repeat(offset)}":[${text},1],"b":${text}}`;
         const value = read(json);
@@ -25,7 +24,7 @@ describe('parseJson', () => {
       }
     });
 
-    test(`lets ${text} reckon and compare as the nearest number`, () => {
+    test(`calculates and compares ${text} as the nearest number`, () => {
       const { a } = read(`{"a":${text}}`) as { a: number };
       expect([a * 1000, Math.max(0, a), a < 1]).toEqual([
         Number(text) * 1000,
@@ -42,7 +41,7 @@ describe('parseJson', () => {
     '{"a":1e300}',
   ];
   for (const text of plain) {
-    test(`reads ${text} as ever`, () => expect(read(text)).toEqual(JSON.parse(text)));
+    test(`reads ${text} like JSON.parse`, () => expect(read(text)).toEqual(JSON.parse(text)));
   }
 
   test('keeps a field called __proto__', () => {
@@ -68,19 +67,4 @@ describe('isEqualJson', () => {
   test('the same integer is the same object', () => {
     expect(ExactInteger.of('9007199254740993')).toBe(ExactInteger.of('9007199254740993'));
   });
-});
-
-describe('parseInt64', () => {
-  const rows: { text: string | undefined; expected: bigint | undefined }[] = [
-    { text: '4611686018427387905', expected: 4611686018427387905n },
-    { text: '+7', expected: 7n },
-    { text: '-9223372036854775808', expected: -9223372036854775808n },
-    { text: '9223372036854775808', expected: undefined },
-    { text: '', expected: undefined },
-    { text: '1.5', expected: undefined },
-    { text: undefined, expected: undefined },
-  ];
-  for (const { text, expected } of rows) {
-    test(`${text} is ${expected}`, () => expect(parseInt64(text)).toBe(expected));
-  }
 });

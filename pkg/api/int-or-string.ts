@@ -1,6 +1,6 @@
 import type { IntOrString } from './objects.ts';
 
-/** A number, or a percentage of `total`, rounded the way the caller needs it. Throws on anything else. */
+/** A number as it is, or a percentage of `total`, rounded `up` or `down`. Throws on any other text. */
 export function scaledValue(value: IntOrString, total: number, rounding: 'up' | 'down'): number {
   if (typeof value === 'number') return value;
   const match = /^(-?\d+)%$/.exec(value);

@@ -2,8 +2,8 @@ import { apiVersionOf, type Kind } from './kinds.ts';
 import type { KubeObject } from './objects.ts';
 
 /**
- * Finds a kind by what it is called (`apps/v1`, `Deployment`) or where it lives (`apps/v1`, `deployments`).
- * Registering the same kind twice is fine; two different resources under one name are refused.
+ * Finds a kind by its API version and kind (`apps/v1`, `Deployment`) or resource (`apps/v1`, `deployments`).
+ * Registering the same kind twice is allowed. Registering one kind with two different resources throws.
  */
 export class KindRegistry {
   readonly #byKind = new Map<string, Kind>();
@@ -31,7 +31,7 @@ export class KindRegistry {
     return this.#byResource.get(`${apiVersion}/${resource}`);
   }
 
-  /** The kind that an object says it is of. */
+  /** The kind that the object's `apiVersion` and `kind` name. */
   kindOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind | undefined {
     return this.byKind(object.apiVersion ?? '', object.kind ?? '');
   }

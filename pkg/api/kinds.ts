@@ -3,7 +3,7 @@ import type { KubeObject, MetadataOnly } from './objects.ts';
 
 declare const objectType: unique symbol;
 
-/** One kind of object and where the API server keeps it. `T` is the type of its objects. */
+/** One kind of object and its resource in the API. `T` is the type of its objects. */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
   readonly group: string;
@@ -12,7 +12,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** The plural in the path, `deployments`. */
   readonly resource: string;
   readonly namespaced: boolean;
-  /** Ask the server for metadata alone: reads and the answers to writes come as PartialObjectMetadata. */
+  /** Requests ask for metadata only: the server answers reads and writes with PartialObjectMetadata. */
   readonly metadataOnly?: true;
   readonly [objectType]?: T;
 }
@@ -23,7 +23,7 @@ export function defineKind<T extends KubeObject>(kind: Omit<Kind<T>, typeof obje
   return kind;
 }
 
-/** The same resource, of which only the metadata travels: for caches that need no more, and for answers nobody reads. */
+/** The same resource as PartialObjectMetadata: for caches that need only metadata, and for writes whose answer is unused. */
 export function metadataOf(kind: Kind): Kind<MetadataOnly> {
   return { ...kind, metadataOnly: true };
 }
@@ -33,7 +33,7 @@ export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {
   return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
 }
 
-/** `deployments.apps`, or `pods` for the core group: how users and the Go binary write a resource. */
+/** `deployments.apps`, or `pods` for the core group: the form that `kubectl` and the Go binary use. */
 export function resourceName(kind: Pick<Kind, 'group' | 'resource'>): string {
   return kind.group === '' ? kind.resource : `${kind.resource}.${kind.group}`;
 }

@@ -2,7 +2,7 @@ import type { ObjectReference } from './objects.ts';
 
 declare const brand: unique symbol;
 
-/** `namespace/name`, or `name` for what lives in no namespace. A string, because `Map` and `Set` compare by identity. */
+/** `namespace/name`, or `name` for cluster-scoped objects. A string, because `Map` and `Set` compare by identity. */
 export type ObjectKey = string & { readonly [brand]: 'ObjectKey' };
 
 export function objectKey(namespace: string | undefined, name: string): ObjectKey {
@@ -22,7 +22,7 @@ export function splitKey(key: ObjectKey): { readonly namespace: string | undefin
     : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** The key of what a reference points at. */
+/** The key of the referenced object. */
 export function keyOfReference(reference: Pick<ObjectReference, 'namespace' | 'name'>): ObjectKey {
   return objectKey(reference.namespace, reference.name ?? '');
 }

@@ -7,14 +7,14 @@ export type ObjectMeta = Wire<models.V1ObjectMeta>;
 /** Metadata of an object that the API server has stored: these fields are never missing. */
 export type StoredMeta = ObjectMeta & { name: string; uid: string; resourceVersion: string; creationTimestamp: string };
 
-/** What every object has in common. */
+/** The fields that every object has. */
 export interface KubeObject {
   apiVersion?: string | undefined;
   kind?: string | undefined;
   metadata: StoredMeta;
 }
 
-/** An object of which only the metadata is known (PartialObjectMetadata). */
+/** PartialObjectMetadata: an object with its metadata only. */
 export type MetadataOnly = KubeObject;
 
 /** An object of a kind that the program has no types for. */
@@ -24,7 +24,7 @@ type Stored<T, Always extends keyof Wire<T> = never> = Omit<Wire<T>, 'metadata' 
   [K in Always]-?: Exclude<Wire<T>[K], undefined>;
 };
 
-/** An object on its way to the server, which has yet to fill in what only it can know. */
+/** An object to be created. The server sets the rest of its metadata. */
 export type Unsaved<T extends KubeObject> = Omit<T, 'metadata'> & { metadata: ObjectMeta };
 
 export type LabelSelector = Wire<models.V1LabelSelector>;

@@ -11,7 +11,7 @@ describe('a name that every object inherits', () => {
   for (const name of inherited) {
     const labelled = JSON.parse(`{"${name}":"x"}`) as Record<string, string>;
 
-    test(`${name} is absent where nobody has set it`, () => {
+    test(`${name} is absent unless it is set`, () => {
       expect(ownValue({}, name)).toBeUndefined();
       expect(ownValue(labelled, name)).toBe('x');
     });

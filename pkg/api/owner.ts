@@ -4,7 +4,7 @@ import type { Cached } from './cached.ts';
 
 type Owned = { readonly metadata: { readonly ownerReferences?: readonly Cached<OwnerReference>[] | undefined } };
 
-/** The one owner that manages the object, if any. */
+/** The owner reference with `controller: true`, if any. */
 export function controllerOf(object: Owned): Cached<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
@@ -17,7 +17,7 @@ export function isControlledBy(
   return controller !== undefined && controller.uid === owner.metadata.uid;
 }
 
-/** The reference with which `owner` marks an object as its own. */
+/** The owner reference that names `owner` as the controller of an object. */
 export function controllerReference<T extends KubeObject>(kind: Kind<T>, owner: Cached<KubeObject>): OwnerReference {
   return {
     apiVersion: apiVersionOf(kind),

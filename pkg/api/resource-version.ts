@@ -1,6 +1,6 @@
 /**
- * Orders two resource versions: negative when `a` is older than `b`. They are decimal numbers of any length, which may
- * not fit into a `number`, so longer means newer and equal lengths compare as text.
+ * Compares two resource versions: negative when `a` is older than `b`. Resource versions are decimal numbers that may
+ * not fit into a `number`. So the longer one is newer, and equal lengths compare as text.
  */
 export function compareResourceVersions(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;

@@ -4,7 +4,7 @@ import { ownValue } from './own.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Decides whether a set of labels is selected. Compile once, ask often. */
+/** Whether a set of labels matches. Compile a selector once and call it for every object. */
 export type Selector = (labels: Labels | undefined) => boolean;
 
 export class InvalidSelectorError extends Error {
@@ -14,15 +14,15 @@ export class InvalidSelectorError extends Error {
 
 const noLabels: Labels = {};
 
-/** Selects what carries all of these labels; an empty set selects everything. */
+/** Matches objects that have all of these labels. An empty set matches every object. */
 export function selectorFromSet(set: Labels): Selector {
   const wanted = Object.entries(set);
   return (labels = noLabels) => wanted.every(([name, value]) => ownValue(labels, name) === value);
 }
 
 /**
- * Compiles a LabelSelector by the API's rules: absent selects nothing, empty selects everything. Throws
- * `InvalidSelectorError` on what the API would refuse.
+ * Compiles a LabelSelector by the rules of the API: an absent selector matches no object, an empty one matches every
+ * object. Throws `InvalidSelectorError` on a selector that the API would reject.
  */
 export function compileSelector(selector: Cached<LabelSelector> | undefined): Selector {
   if (selector === undefined) return () => false;
@@ -31,7 +31,7 @@ export function compileSelector(selector: Cached<LabelSelector> | undefined): Se
   return (labels = noLabels) => matchesLabels(labels) && requirements.every((requirement) => requirement(labels));
 }
 
-/** An empty selector: one that selects every object, which most controllers refuse to act on. */
+/** Whether the selector matches every object. Most controllers refuse to act on such a selector. */
 export function isEmptySelector(selector: Cached<LabelSelector> | undefined): boolean {
   return (
     selector !== undefined &&
@@ -42,7 +42,9 @@ export function isEmptySelector(selector: Cached<LabelSelector> | undefined): bo
 
 type Requirement = NonNullable<Cached<LabelSelector>['matchExpressions']>[number];
 
-function compileRequirement({ key, operator, values = [] }: Requirement): (labels: Labels) => boolean {
+/** `values` may be null where a selector is stored as plain JSON, as in a custom resource. */
+function compileRequirement({ key, operator, values: given }: Requirement): (labels: Labels) => boolean {
+  const values = given ?? [];
   switch (operator) {
     case 'In':
     case 'NotIn': {
@@ -61,15 +63,15 @@ function compileRequirement({ key, operator, values = [] }: Requirement): (label
   }
 }
 
-/** The text form that list and watch take in `labelSelector`. */
+/** The text form for the `labelSelector` parameter of list and watch. */
 export function formatSelector(selector: Cached<LabelSelector>): string {
   const labels = Object.entries(selector.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
-  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values }) => {
     switch (operator) {
       case 'In':
-        return `${key} in (${values.join(',')})`;
+        return `${key} in (${(values ?? []).join(',')})`;
       case 'NotIn':
-        return `${key} notin (${values.join(',')})`;
+        return `${key} notin (${(values ?? []).join(',')})`;
       case 'Exists':
         return key;
       default:

@@ -3,17 +3,17 @@ export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** `metav1.MicroTime` on the wire: six digits of a second. JavaScript clocks give three. */
+/** `metav1.MicroTime` on the wire: microseconds. JavaScript clocks give milliseconds. */
 export function formatMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
 }
 
-/** Go's zero time, the first of January of year 1, with which the Go binary reckons where a time is absent. */
+/** Go's zero time, 1 January of year 1. The Go binary calculates with it where a time is absent. */
 export const zeroTimeMs = Date.parse('0001-01-01T00:00:00Z');
 
 /**
- * Milliseconds since 1970; undefined for an absent time. The API writes a zero time as `null`, and a stranger may have
- * written anything into an annotation: both are absence as well, so that no rule ever computes with NaN.
+ * Milliseconds since 1970, or undefined for an absent time. The API writes a zero time as `null`, and an annotation may
+ * hold any text. Both count as absent, so that no rule computes with NaN.
  */
 export function parseTime(time: string | null | undefined): number | undefined {
   if (time === undefined || time === null) return undefined;
@@ -21,7 +21,7 @@ export function parseTime(time: string | null | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Whether the object has been deleted, and is still there for its finalizers or its grace period. */
+/** Whether the object is terminating: deleted, but kept for its finalizers or its grace period. */
 export function isBeingDeleted(metadata: { readonly deletionTimestamp?: string | null | undefined }): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
 }

@@ -1,10 +1,10 @@
 /**
- * The form that a client-node model has on the wire: JSON as the API server sends it. Timestamps stay strings, and the
- * few names that the generator had to mask (`_continue`, `_from`) are unmasked.
+ * A model of client-node as JSON, the way the API server sends it. Timestamps stay strings. Field names that the
+ * generator prefixes with `_` (`_continue`, `_from`) lose the prefix.
  *
- * Optional fields may also be present as `undefined`: `JSON.stringify` leaves them out, so both mean the same. The
- * server sends some absent values as `null`, and the types say so: optional times (read them with `parseTime`), and
- * the lists that it writes even when they are empty (read them with `?? []`).
+ * Optional fields may be present as `undefined`: `JSON.stringify` omits them. The server sends some absent values as
+ * `null`, and the types say so: optional times (read them with `parseTime`), and lists without omitempty (read them with
+ * `?? []`).
  */
 export type Wire<T> = T extends Date
   ? string
@@ -20,19 +20,19 @@ export type Wire<T> = T extends Date
 
 type Unmasked<K> = K extends `_${infer Rest}` ? Rest : K;
 
-/** Lists that are optional in the API's schema, while the Go type writes them always: `null` when empty. */
+/** Lists that the schema calls optional, but that Go always writes: `null` when empty. */
 type OptionalButWritten = 'endpoints' | 'sources' | 'rules' | 'storedVersions';
 
 type NullIfOptional<T, K extends keyof T> = Date extends T[K]
   ? null
   : K extends OptionalButWritten
     ? null
-    : // Those of an EndpointSlice; other ports are left out when there are none.
+    : // The ports of an EndpointSlice. Other kinds omit an empty list of ports.
       [T, K] extends [{ addressType: unknown }, 'ports']
       ? null
       : never;
 
-/** Required lists of which the server accepts no object without an entry. */
+/** Required lists that validation does not allow to be empty. */
 type NeverEmpty = 'containers' | 'addresses' | 'versions' | 'nodeSelectorTerms';
 
 type NullIfRequired<T, K extends keyof T> = T[K] extends readonly unknown[]
