@@ -26,7 +26,7 @@ describe('DelayHeap', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('releases keys of the same time in the order they came', async () => {
+  test('releases keys of the same time in the order they were added', async () => {
     const { clock, released, heap } = createHeap();
     for (const key of ['c', 'a', 'd', 'b']) heap.add(key, 10);
     await clock.advance(10);
@@ -79,7 +79,7 @@ describe('DelayHeap', () => {
     expect(released).toHaveLength(1);
   });
 
-  test('releases more keys than fit into one turn', async () => {
+  test('releases more keys than one batch holds', async () => {
     const { clock, released, heap } = createHeap();
     for (let i = 0; i < 12_000; i++) heap.add(`key-${i}`, 5);
     await clock.advance(5);
@@ -88,7 +88,7 @@ describe('DelayHeap', () => {
   });
 
   for (const seed of [1, 2, 3]) {
-    test(`releases whatever was asked for at its earliest time (seed ${seed})`, async () => {
+    test(`releases every key at its earliest time (seed ${seed})`, async () => {
       const { clock, released, heap } = createHeap();
       const random = seededRandom(seed);
       const dueMs = new Map<string, number>();

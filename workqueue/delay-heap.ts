@@ -3,15 +3,15 @@ import type { Clock, Timer } from '../pkg/time/index.ts';
 interface Entry<K> {
   readonly key: K;
   readyAtMs: number;
-  /** Among keys due at once, the one asked for first goes first. */
+  /** Keys due at the same time are released in the order they were added. */
   order: number;
   index: number;
 }
 
-/** Keys released in one go, a few milliseconds of work; more that are due follow in the next turn of the event loop. */
+/** Keys released at once, a few milliseconds of work. Further keys that are due follow in the next turn of the event loop. */
 const RELEASE_BATCH = 5_000;
 
-/** A delay that is not a finite number. In a heap NaN compares to nothing: at the root it would hold up every key. */
+/** A delay that is not a finite number. NaN at the root of the heap would block every key: no comparison with it is true. */
 export class InvalidDelayError extends Error {
   override readonly name = 'InvalidDelayError';
   readonly reason = 'InvalidDelay';
@@ -22,8 +22,8 @@ export class InvalidDelayError extends Error {
 }
 
 /**
- * Keys waiting for their time, each once, under its earliest; one timer for all of them. `release` gets each key when
- * it is due, earliest first.
+ * Keys with a delay. Each key is in the heap once, with its earliest time, and one timer serves all keys. `release` gets
+ * each key when it is due, earliest first.
  */
 export class DelayHeap<K> {
   readonly #clock: Clock;

@@ -15,7 +15,7 @@ function drain(fifo: GroupedFifo<string>, except?: string): (string | undefined)
 }
 
 describe('GroupedFifo', () => {
-  test('one group is first come, first served', () => {
+  test('one group is first in, first out', () => {
     expect(drain(fill('a1', 'a2', 'a3'))).toEqual(['a1', 'a2', 'a3']);
   });
 
@@ -23,14 +23,14 @@ describe('GroupedFifo', () => {
     expect(drain(fill('a1', 'a2', 'a3', 'b1', 'c1', 'b2'))).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
   });
 
-  test('a group that comes back goes behind the others', () => {
+  test('a group that gets keys again queues behind the others', () => {
     const fifo = fill('a1', 'b1', 'b2');
     expect(fifo.shift()).toBe('a1');
     fifo.push('a2');
     expect(drain(fifo)).toEqual(['b1', 'a2', 'b2']);
   });
 
-  test('a group can be passed over', () => {
+  test('a group can be skipped', () => {
     const fifo = fill('a1', 'b1', 'a2', 'b2');
     expect(drain(fifo, 'a')).toEqual(['b1', 'b2']);
     expect(fifo.length).toBe(2);

@@ -1,13 +1,13 @@
 import { Fifo } from '../pkg/fifo/index.ts';
 
 /**
- * Keys in groups. Groups take turns, and within its group a key is first come, first served: thousands of keys of one
- * group delay no other group by more than one key.
+ * Keys in groups. Groups take turns, and each group is first in, first out. So thousands of keys of one group delay
+ * another group by one key only.
  */
 export class GroupedFifo<K> {
   readonly #groupOf: (key: K) => string;
   readonly #keys = new Map<string, Fifo<K>>();
-  /** Each group that has keys, once. */
+  /** The groups that have keys, each once. */
   readonly #turns = new Fifo<string>();
   #length = 0;
 
@@ -31,7 +31,7 @@ export class GroupedFifo<K> {
     this.#length++;
   }
 
-  /** The next key, of any group but `except`; undefined when there is none. */
+  /** Removes the next key, skipping the group `except`. Returns undefined when there is no such key. */
   shift(except?: string): K | undefined {
     const group = this.#nextGroup(except);
     const keys = group === undefined ? undefined : this.#keys.get(group);

@@ -1,7 +1,7 @@
 import { defineCounter, defineGauge, defineHistogram, exponentialBuckets } from '../pkg/metrics/index.ts';
 import type { Counter, Histogram, MetricsRegistry } from '../pkg/metrics/index.ts';
 
-/** The series of one queue, bound to its name. What can be computed from the queue is read only when scraped. */
+/** The series of one queue, labelled with its name. Gauges read the state of the queue when they are scraped. */
 export interface QueueMetrics {
   readonly adds: Counter;
   readonly retries: Counter;
@@ -10,7 +10,7 @@ export interface QueueMetrics {
 }
 
 export interface QueueState {
-  /** Keys that are to be worked on, those that a worker still holds included. */
+  /** Keys to be processed, including those added again while a worker processes them. */
   depth(): number;
   unfinishedSeconds(): number;
   longestRunningSeconds(): number;
@@ -19,7 +19,7 @@ export interface QueueState {
 const BUCKETS = exponentialBuckets(1e-8, 10, 10);
 const LABELS = ['name'] as const;
 
-/** A later queue of the same name goes on with the series of the former, and answers for the gauges. */
+/** A second queue of the same name continues the counters of the first and replaces its gauges. */
 export function defineQueueMetrics(registry: MetricsRegistry, name: string, state: QueueState): QueueMetrics {
   const gauge = (metric: string, help: string, read: () => number): void => {
     defineGauge(registry, { name: `workqueue_${metric}`, help, labels: LABELS })
@@ -31,19 +31,21 @@ export function defineQueueMetrics(registry: MetricsRegistry, name: string, stat
   const histogram = (metric: string, help: string): Histogram =>
     defineHistogram(registry, { name: `workqueue_${metric}`, help, labels: LABELS, buckets: BUCKETS }).with({ name });
 
-  gauge('depth', 'Keys that wait to be worked on.', () => state.depth());
+  gauge('depth', 'Keys that wait to be processed.', () => state.depth());
   gauge(
     'unfinished_work_seconds',
-    'Time spent so far on the keys being worked on, summed. Growth without end means stuck workers: its slope is their number.',
+    'Time spent so far on the keys in progress, summed. Endless growth means stuck workers: its slope is their number.',
     () => state.unfinishedSeconds(),
   );
-  gauge('longest_running_processor_seconds', 'Time spent so far on the key that has been worked on for longest.', () =>
-    state.longestRunningSeconds(),
+  gauge(
+    'longest_running_processor_seconds',
+    'Time spent so far on the key that has been in progress for longest.',
+    () => state.longestRunningSeconds(),
   );
   return {
-    adds: counter('adds_total', 'Keys added, not counting those that were waiting already.'),
-    retries: counter('retries_total', 'Keys added with a delay: retries and requests to look again later.'),
-    queueSeconds: histogram('queue_duration_seconds', 'Time from the adding of a key until a worker takes it.'),
-    workSeconds: histogram('work_duration_seconds', 'Time a worker takes for a key.'),
+    adds: counter('adds_total', 'Keys added, not counting keys that were already waiting.'),
+    retries: counter('retries_total', 'Keys added with a delay: retries and scheduled requeues.'),
+    queueSeconds: histogram('queue_duration_seconds', 'Time a key waits in the queue before a worker takes it.'),
+    workSeconds: histogram('work_duration_seconds', 'Time a worker takes to process a key.'),
   };
 }

@@ -21,7 +21,7 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('adding and taking', () => {
-  test('keys come in the order they were added, each once', async () => {
+  test('keys are taken in the order they were added, each once', async () => {
     const { queue, signal } = createQueue();
     for (const key of ['b', 'a', 'b', 'c', 'a']) queue.add(key);
     expect(queue.length).toBe(3);
@@ -29,7 +29,7 @@ describe('adding and taking', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('a key added while being worked on runs again afterwards, once', async () => {
+  test('a key added while in progress is queued again afterwards, once', async () => {
     const { queue, signal } = createQueue();
     queue.add('a');
     await queue.take(signal);
@@ -44,7 +44,7 @@ describe('adding and taking', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('a key re-added while being worked on goes to the end', async () => {
+  test('a key added again while in progress goes to the end', async () => {
     const { queue, signal } = createQueue();
     queue.add('a');
     await queue.take(signal);
@@ -54,7 +54,7 @@ describe('adding and taking', () => {
     expect([await queue.take(signal), await queue.take(signal)]).toEqual(['b', 'a']);
   });
 
-  test('a key that is done stays away until added again', async () => {
+  test('a key that is done is not queued until it is added again', async () => {
     const { queue, signal } = createQueue();
     queue.add('a');
     await queue.take(signal);
@@ -64,7 +64,7 @@ describe('adding and taking', () => {
     expect(await queue.take(signal)).toBe('a');
   });
 
-  test('done for a key that nobody holds changes nothing', async () => {
+  test('done for a key that is not in progress has no effect', async () => {
     const { queue, signal } = createQueue();
     queue.add('a');
     queue.done('a');
@@ -73,7 +73,7 @@ describe('adding and taking', () => {
     expect(await queue.take(signal)).toBe('a');
   });
 
-  test('waiting workers are served in the order they came', async () => {
+  test('waiting workers are served first come, first served', async () => {
     const { queue, signal } = createQueue();
     const takes = [queue.take(signal), queue.take(signal), queue.take(signal)];
     queue.add('a');
@@ -110,7 +110,7 @@ describe('a spare worker', () => {
     expect(await isPending(spare)).toBe(true);
   });
 
-  test('takes the keys of others while one group holds all workers', async () => {
+  test('takes the keys of other groups while one group occupies all workers', async () => {
     const { queue, add, signal } = createGroupedQueue();
     add('a1', 'a2', 'a3');
     await Promise.all([queue.take(signal), queue.take(signal)]);
@@ -123,7 +123,7 @@ describe('a spare worker', () => {
     expect(queue.length).toBe(1);
   });
 
-  test('takes a key that waited already when the last worker was taken', async () => {
+  test('takes a key that was already waiting when the last worker became busy', async () => {
     const { queue, add, signal } = createGroupedQueue();
     add('a1', 'b1', 'a2');
     const spare = queue.takeSpare(1, signal);
@@ -131,7 +131,7 @@ describe('a spare worker', () => {
     expect(await spare).toBe('b1');
   });
 
-  test('goes with its signal, and at shutdown', async () => {
+  test('stops waiting when its signal aborts, and at shutdown', async () => {
     const { queue, add, signal, stop } = createGroupedQueue();
     const spare = queue.takeSpare(1, signal);
     stop.abort();
@@ -144,7 +144,7 @@ describe('a spare worker', () => {
 });
 
 describe('signals', () => {
-  test('an aborted signal gets nothing, although keys wait', async () => {
+  test('an aborted signal gets no key, although keys wait', async () => {
     const { queue, stop } = createQueue();
     queue.add('a');
     stop.abort();
@@ -177,7 +177,7 @@ describe('signals', () => {
 });
 
 describe('delays', () => {
-  test('a delayed key comes after its time and does not count before', async () => {
+  test('a delayed key is queued after its delay and does not count before', async () => {
     const { clock, queue, signal } = createQueue();
     queue.addAfter('a', 100);
     const take = queue.take(signal);
@@ -189,14 +189,14 @@ describe('delays', () => {
   });
 
   for (const delayMs of [0, -5]) {
-    test(`a delay of ${delayMs} is none`, async () => {
+    test(`a delay of ${delayMs} adds the key at once`, async () => {
       const { queue, signal } = createQueue();
       queue.addAfter('a', delayMs);
       expect(await queue.take(signal)).toBe('a');
     });
   }
 
-  test('a delay that ends while the key is worked on makes it run again', async () => {
+  test('a key whose delay ends while it is in progress is queued again', async () => {
     const { clock, queue, signal } = createQueue();
     queue.add('a');
     await queue.take(signal);
@@ -207,7 +207,7 @@ describe('delays', () => {
     expect(await queue.take(signal)).toBe('a');
   });
 
-  test('retries come later each time until forgotten', async () => {
+  test('the delay of retries grows until forget', async () => {
     const { clock, queue, signal } = createQueue();
     const waits: number[] = [];
     for (let i = 0; i < 4; i++) {
@@ -223,7 +223,7 @@ describe('delays', () => {
 });
 
 describe('shutting down', () => {
-  test('ends waits, ignores adds and delays, gives what is left', async () => {
+  test('ends waits, ignores adds and delays, returns the remaining keys', async () => {
     const { clock, queue, signal } = createQueue();
     queue.add('a');
     queue.addAfter('late', 10);
@@ -236,14 +236,14 @@ describe('shutting down', () => {
     expect([await queue.take(signal), await queue.take(signal)]).toEqual(['a', undefined]);
   });
 
-  test('lets idle workers go', async () => {
+  test('ends the wait of idle workers', async () => {
     const { queue, signal } = createQueue();
     const takes = [queue.take(signal), queue.take(signal)];
     await queue.shutDown();
     expect(await Promise.all(takes)).toEqual([undefined, undefined]);
   });
 
-  test('with drain, waits for the keys in work', async () => {
+  test('with drain, waits for the keys in progress', async () => {
     const { queue, signal } = createQueue();
     queue.add('a');
     queue.add('b');
@@ -256,7 +256,7 @@ describe('shutting down', () => {
     await drained;
   });
 
-  test('with drain, is done at once when nothing is in work', async () => {
+  test('with drain, resolves at once when no key is in progress', async () => {
     const { queue } = createQueue();
     await queue.shutDown({ drain: true });
     expect(queue.length).toBe(0);
@@ -290,7 +290,7 @@ describe('metrics', () => {
     expect(values).toEqual([0, 0, 0, 0, 0, 0, 0]);
   });
 
-  test('tell what waits, what is in work, and for how long', async () => {
+  test('report the keys that wait, the keys in progress, and for how long', async () => {
     const registry = createMetricsRegistry();
     const clock = new FakeClock();
     const { signal } = new AbortController();
@@ -318,7 +318,7 @@ describe('metrics', () => {
     expect(await read('unfinished_work_seconds')).toBe(1);
   });
 
-  test('a second queue of the same name goes on counting', async () => {
+  test('a second queue of the same name continues the counters', async () => {
     const registry = createMetricsRegistry();
     const clock = new FakeClock();
     for (const key of ['a', 'b']) createWorkQueue({ name: 'job', clock, metrics: registry }).add(key);
@@ -334,7 +334,7 @@ describe('any sequence of adds, takes and dones', () => {
       const { clock, queue, signal } = createQueue();
       const random = seededRandom(seed);
       const held = new Set<string>();
-      /** The last time each key was asked for, and the last time it was taken: the second must not be the earlier. */
+      /** The last time each key was added and was taken: the last take must not be before the last add. */
       const asked = new Map<string, number>();
       const taken = new Map<string, number>();
       let step = 0;
@@ -364,7 +364,7 @@ describe('any sequence of adds, takes and dones', () => {
         asked.set(key, step);
         if (random() < 0.3) await clock.advance(random() * 10);
       }
-      // Delays of the rate limiter reach into minutes by now; every one of them has an end.
+      // By now the rate limiter's delays are minutes long. Advance past all of them.
       await clock.advance(2_000_000);
       for (const [key, askedAt] of asked) expect(taken.get(key)).toBeGreaterThanOrEqual(askedAt);
       expect({ held: held.size, idle, length: queue.length, timers: clock.pendingTimers }).toEqual({
@@ -381,7 +381,7 @@ describe('any sequence of adds, takes and dones', () => {
 
 describe('a delay that is not a finite number', () => {
   for (const delayMs of [Number.NaN, Infinity, -Infinity]) {
-    test(`${delayMs} is refused with a reason, and the other keys still come`, async () => {
+    test(`${delayMs} is refused with a reason, and the other keys are still queued`, async () => {
       const { clock, queue, signal } = createQueue();
       expect(() => queue.addAfter('broken', delayMs)).toThrow(expect.objectContaining({ reason: 'InvalidDelay' }));
       queue.addAfter('sound', 10);

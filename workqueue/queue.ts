@@ -10,17 +10,17 @@ import { WaitingTakers } from './waiting-takers.ts';
 import type { WorkQueue } from './work-queue.ts';
 
 export interface WorkQueueOptions<K> {
-  /** Labels the metrics. */
+  /** The label of its metrics. */
   readonly name: string;
   readonly clock: Clock;
-  /** Default: `defaultRateLimiter()`. Holds state per key: not to be shared between queues. */
+  /** Default: `defaultRateLimiter()`. Has state per key, so queues must not share one. */
   readonly rateLimiter?: RateLimiter<K> | undefined;
   /**
-   * Groups take turns, and one that holds every worker leaves a spare one to the others: see `takeSpare`. Default: all
-   * keys are one group.
+   * Groups take turns. While one group occupies all workers, a spare worker serves the other groups: see `takeSpare`.
+   * Default: all keys are one group.
    */
   readonly groupOf?: ((key: K) => string) | undefined;
-  /** Default: none are kept. */
+  /** Default: no metrics. */
   readonly metrics?: MetricsRegistry | undefined;
 }
 
@@ -35,14 +35,14 @@ class Queue<K> implements WorkQueue<K>, QueueState {
   readonly #delays: DelayHeap<K>;
   readonly #takers = new WaitingTakers<K>();
   readonly #spareTakers = new WaitingTakers<K>();
-  /** Workers besides the spare one. */
+  /** Workers, not counting the spare one. */
   #workers = Number.POSITIVE_INFINITY;
   readonly #groupOf: (key: K) => string;
-  /** Keys to be worked on, with the time of their adding: those in `#order`, and those added while being worked on. */
+  /** Keys to be processed, with the time they were added: those in `#order`, and those added while in progress. */
   readonly #dirty = new Map<K, number>();
-  /** Keys being worked on, with the time they were taken. */
+  /** Keys in progress, with the time they were taken. */
   readonly #processing = new Map<K, number>();
-  /** Keys being worked on, by their groups. */
+  /** How many keys of each group are in progress. */
   readonly #held = new Map<string, number>();
   readonly #order: GroupedFifo<K>;
   #shuttingDown = false;

@@ -20,23 +20,23 @@ describe('rate limiters', () => {
       expected: [5, 10, 20, 30, 30],
     },
     {
-      name: 'the fast-slow one is quick for a while',
+      name: 'the fast-slow one is fast for its first attempts',
       create: () => fastSlowLimiter({ fastMs: 5, slowMs: 100, maxFastAttempts: 2 }),
       expected: [5, 5, 100, 100],
     },
     {
-      name: 'the bucket lets a burst through, then one per interval',
+      name: 'the bucket allows a burst, then one per interval',
       create: () => bucketLimiter({ qps: 10, burst: 2 }),
       expected: [0, 0, 100, 200],
     },
     {
-      name: 'of several the strictest counts',
+      name: 'the longest delay of several counts',
       create: () =>
         maxOfLimiters(exponentialLimiter({ baseMs: 50, maxMs: 1000 }), bucketLimiter({ qps: 10, burst: 1 })),
       expected: [50, 100, 200, 400],
     },
     {
-      name: 'a cap bounds any other',
+      name: 'a cap limits the delay of another limiter',
       create: () => cappedLimiter(exponentialLimiter({ baseMs: 50, maxMs: 1000 }), 120),
       expected: [50, 100, 120, 120],
     },
@@ -60,7 +60,7 @@ describe('rate limiters', () => {
     expect(limiter.nextDelayMs('later', 60_000)).toBe(5);
   });
 
-  test('keys are counted apart, and forgotten apart', () => {
+  test('each key has its own count', () => {
     const limiter = defaultRateLimiter<string>();
     tries(limiter, 3, 'a');
     tries(limiter, 1, 'b');

@@ -1,21 +1,21 @@
 import { TokenBucket } from '../pkg/time/index.ts';
 
-/** Says how long a key must wait before it is tried again. Takes the time as an argument and starts nothing. */
+/** Computes how long a key must wait before its next retry. Takes the time as an argument and starts no timer. */
 export interface RateLimiter<K> {
-  /** Counts one more try and gives the delay before it. */
+  /** Counts one more retry and returns the delay before it. */
   nextDelayMs(key: K, nowMs: number): number;
-  /** The key has succeeded or is given up: its next failure is a first one. */
+  /** Resets the count, after a success or when the retries end. */
   forget(key: K): void;
-  /** Tries counted since the key was last forgotten. */
+  /** Retries since the last `forget`. */
   numRequeues(key: K): number;
 }
 
-/** The delay of the first retry, doubled with each further one. */
+/** Starts at `baseMs` and doubles with each retry, up to `maxMs`. */
 export function exponentialLimiter<K>(options: { baseMs: number; maxMs: number }): RateLimiter<K> {
   return countingLimiter((failures) => Math.min(options.baseMs * 2 ** failures, options.maxMs));
 }
 
-/** A few quick retries, then slow ones. */
+/** `maxFastAttempts` retries after `fastMs`, all others after `slowMs`. */
 export function fastSlowLimiter<K>(options: {
   fastMs: number;
   slowMs: number;
@@ -25,8 +25,8 @@ export function fastSlowLimiter<K>(options: {
 }
 
 /**
- * Bounds the retries of all keys together. Each takes a token, or the promise of one: whoever finds the bucket empty
- * waits until its token would have been filled in.
+ * Limits the retries of all keys together. Each retry reserves a token. If the bucket is empty, it waits until the token
+ * is available.
  */
 export function bucketLimiter<K>(options: { qps: number; burst: number }): RateLimiter<K> {
   const bucket = new TokenBucket(options);
@@ -37,7 +37,7 @@ export function bucketLimiter<K>(options: { qps: number; burst: number }): RateL
   };
 }
 
-/** The strictest of several. Each of them counts every try, also those that another delays. */
+/** The longest delay of several limiters. Every limiter counts every retry. */
 export function maxOfLimiters<K>(...limiters: readonly RateLimiter<K>[]): RateLimiter<K> {
   return {
     nextDelayMs: (key, nowMs) => limiters.reduce((max, limiter) => Math.max(max, limiter.nextDelayMs(key, nowMs)), 0),
@@ -48,7 +48,7 @@ export function maxOfLimiters<K>(...limiters: readonly RateLimiter<K>[]): RateLi
   };
 }
 
-/** Caps the delays of another limiter. */
+/** Limits the delays of another limiter to `maxMs`. */
 export function cappedLimiter<K>(limiter: RateLimiter<K>, maxMs: number): RateLimiter<K> {
   return {
     nextDelayMs: (key, nowMs) => Math.min(limiter.nextDelayMs(key, nowMs), maxMs),
@@ -57,7 +57,7 @@ export function cappedLimiter<K>(limiter: RateLimiter<K>, maxMs: number): RateLi
   };
 }
 
-/** Per key from 5 ms to 1000 s; over all keys 10 a second after a burst of 100, whichever is longer. */
+/** Per key from 5 ms to 1000 s. For all keys together 10 per second after a burst of 100. The longer delay counts. */
 export function defaultRateLimiter<K>(): RateLimiter<K> {
   return maxOfLimiters(
     exponentialLimiter<K>({ baseMs: 5, maxMs: 1_000_000 }),

@@ -10,8 +10,8 @@ interface Group<K> {
 }
 
 /**
- * Workers waiting for a key, served in the order they came. A worker's signal lives as long as the process and sees a
- * wait per key: one listener stands for all who wait with the same signal, and goes when none of them waits any more.
+ * Workers that wait for a key, first come, first served. A worker's signal lives as long as the process, and the worker
+ * waits once per key. So all waits with one signal share one listener, which is removed with the last of them.
  */
 export class WaitingTakers<K> {
   readonly #takers = new Set<Taker<K>>();
@@ -21,7 +21,7 @@ export class WaitingTakers<K> {
     return this.#takers.size === 0;
   }
 
-  /** Resolves with what `give` or `releaseAll` brings, with undefined when the signal aborts. */
+  /** Resolves with the key that `give` passes, or with undefined on `releaseAll` or when the signal aborts. */
   wait(signal: AbortSignal): Promise<K | undefined> {
     const group = this.#groups.get(signal) ?? this.#createGroup(signal);
     return new Promise((resolve) => {
@@ -31,7 +31,7 @@ export class WaitingTakers<K> {
     });
   }
 
-  /** Hands the key to whoever has waited longest. Somebody must be waiting. */
+  /** Gives the key to the worker that has waited longest. At least one worker must be waiting. */
   give(key: K): void {
     for (const taker of this.#takers) {
       this.#settle(taker, key);

@@ -1,31 +1,32 @@
 /**
- * Keys to be worked on, each queued once however often it is added.
+ * Keys to be processed. A key waits in the queue only once, however often it is added.
  *
- * A key added while a worker holds it runs again after `done`; no two workers ever hold the same key. Order is first
- * come, first served, within each group if keys are in groups. After `shutDown`, adds are ignored and `take` gives what is left, then undefined.
+ * A key added while a worker processes it is queued again after `done`. Two workers never process the same key at once.
+ * The order is first in, first out, within each group if there are groups. After `shutDown`, adds are ignored, and `take`
+ * returns the remaining keys, then undefined.
  */
 export interface WorkQueue<K> {
-  /** Keys waiting for a worker; those being worked on or delayed do not count. */
+  /** Keys that wait for a worker. Keys in progress and delayed keys do not count. */
   readonly length: number;
   add(key: K): void;
   /**
-   * Adds the key after a delay; of several delays for one key, the earliest counts. Throws `InvalidDelayError` on a
-   * delay that is not a finite number.
+   * Adds the key after a delay. If a key has several delays, the earliest counts. Throws `InvalidDelayError` on a delay
+   * that is not a finite number.
    */
   addAfter(key: K, delayMs: number): void;
-  /** Adds the key when its rate limiter allows: later each time, until `forget`. Throws as `addAfter` does. */
+  /** Adds the key after the delay of the rate limiter, which grows until `forget`. Throws like `addAfter`. */
   addRateLimited(key: K): void;
   forget(key: K): void;
   numRequeues(key: K): number;
-  /** The next key, once there is one; undefined once the queue is shut down and empty, or the signal aborts. */
+  /** Waits for the next key. Resolves with undefined when the queue is shut down and empty, or the signal aborts. */
   take(signal: AbortSignal): Promise<K | undefined>;
   /**
-   * For one worker more than the `workers` that call `take`: the next key of another group, while one group holds all of
-   * those. A group whose keys take long would otherwise keep all others waiting.
+   * For one worker in addition to the `workers` that call `take`. While one group occupies all of them, resolves with the
+   * next key of another group. Without it, a slow group would block all others.
    */
   takeSpare(workers: number, signal: AbortSignal): Promise<K | undefined>;
-  /** Must follow every key taken. */
+  /** Must be called for every key taken. */
   done(key: K): void;
-  /** With `drain`, resolves when every key taken is done; else at once. */
+  /** With `drain`, resolves when every key taken is done. Without it, resolves at once. */
   shutDown(options?: { readonly drain?: boolean }): Promise<void>;
 }

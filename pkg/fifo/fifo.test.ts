@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Fifo } from './fifo.ts';
 
 describe('Fifo', () => {
-  test('gives nothing when empty', () => {
+  test('returns undefined when empty', () => {
     const fifo = new Fifo<number>();
     expect(fifo.shift()).toBeUndefined();
     expect(fifo.length).toBe(0);

@@ -1,12 +1,12 @@
-/** Time as an argument: rules get `now()`, waiting code gets the clock, tests bring their own. */
+/** Time as an argument: rules get `now()`, code that waits gets the clock, tests pass a fake one. */
 export interface Clock {
-  /** Milliseconds since 1970. May jump when the machine's clock is set. */
+  /** Milliseconds since 1970. Jumps when the system time is set. */
   now(): number;
-  /** Milliseconds from an arbitrary start. Never goes back: the one to measure and to judge leases by. */
+  /** Milliseconds from an arbitrary start. Never goes back: use it for durations and for leases. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`. Rejects with the signal's reason when the signal aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Calls back once after `ms`, unless cancelled. */
+  /** Calls `callback` once after `ms`, unless cancelled. */
   setTimer(ms: number, callback: () => void): Timer;
 }
 

@@ -9,7 +9,7 @@ const unitMs: Readonly<Record<string, number>> = {
   ns: 1e-6,
 };
 
-/** Milliseconds of a duration as Go writes it: `300ms`, `1m30s`, `-1.5h`, `0`. Throws on anything else. */
+/** Parses a duration of Go (`300ms`, `1m30s`, `-1.5h`, `0`) to milliseconds. Throws on any other text. */
 export function parseDuration(text: string): number {
   const [, sign = '', rest = ''] = /^([-+]?)(.*)$/s.exec(text) ?? [];
   if (rest === '0') return 0;
@@ -21,7 +21,7 @@ export function parseDuration(text: string): number {
     total += Number(match[1]) * (unitMs[match[2] ?? ''] ?? Number.NaN);
   }
   if (rest === '') throw invalidDuration(text);
-  // Nanoseconds are the finest that Go knows: rounding there hides what floating point adds.
+  // Go's unit is the nanosecond: rounding to it hides errors of floating point.
   const rounded = Math.round(total * 1e6) / 1e6;
   return sign === '-' ? 0 - rounded : rounded;
 }
@@ -30,7 +30,7 @@ function invalidDuration(text: string): Error {
   return new Error(`invalid duration ${JSON.stringify(text)}: expected a form like 300ms, 1.5h or 1m30s`);
 }
 
-/** The form in which Go prints it: `1h0m0s`, `1m30s`, `1.5s`, `300ms`, `0s`. */
+/** Formats milliseconds as Go prints a duration: `1h0m0s`, `1m30s`, `1.5s`, `300ms`, `0s`. */
 export function formatDuration(ms: number): string {
   if (ms === 0) return '0s';
   if (ms < 0) return `-${formatDuration(-ms)}`;

@@ -1,10 +1,10 @@
 import { abortReason } from './abort.ts';
 import type { Clock, Timer } from './clock.ts';
 
-/** Node fires a timer at once when its delay does not fit into 31 bits; longer ones are waited for in parts. */
+/** Node fires a timer at once when its delay exceeds 31 bits. Longer delays are split into several timers. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
-/** The machine's own time. */
+/** The system time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -37,8 +37,7 @@ class SystemTimer implements Timer {
 }
 
 /**
- * Waits on any clock. Signals live as long as the process while sleeps come and go, so the listener is taken off the
- * signal whichever way the sleep ends.
+ * Waits on any clock. A signal may live as long as the process, so the listener is removed however the sleep ends.
  */
 export function sleep(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

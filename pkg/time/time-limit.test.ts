@@ -6,14 +6,14 @@ import { TimeLimitError, withTimeLimit } from './time-limit.ts';
 const never = (): Promise<never> => new Promise(() => undefined);
 
 describe('withTimeLimit', () => {
-  test('gives what the operation gives, and leaves no timer', async () => {
+  test('returns the result of the operation, and leaves no timer', async () => {
     const clock = new FakeClock();
     const { signal } = new AbortController();
     expect(await withTimeLimit({ clock, limitMs: 1000 }, async () => 7, signal)).toBe(7);
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('aborts the operation at the limit, and does not wait for it to heed that', async () => {
+  test('aborts the operation at the limit, and does not wait for it to stop', async () => {
     const clock = new FakeClock();
     let seen: AbortSignal | undefined;
     const limited = withTimeLimit(

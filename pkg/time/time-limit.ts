@@ -1,7 +1,7 @@
 import { abortReason } from './abort.ts';
 import type { Clock } from './clock.ts';
 
-/** An operation took longer than it may. */
+/** An operation took longer than its limit. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
   readonly reason = 'TimeLimit';
@@ -17,8 +17,8 @@ export interface TimeLimit {
 }
 
 /**
- * Runs an operation under a signal of its own, which aborts after the limit or with `signal`. Settles at once then,
- * with the signal's reason, even if the operation does not heed it. Leaves neither timer nor listener behind.
+ * Runs an operation with its own signal, which aborts after the limit or with `signal`. On an abort, rejects at once with
+ * the reason, even if the operation ignores its signal. Leaves no timer and no listener behind.
  */
 export async function withTimeLimit<T>(
   { clock, limitMs }: TimeLimit,

@@ -44,11 +44,11 @@ describe('backoffDelay', () => {
     expect(backoffDelay(backoff, 4, 0)).toBe(1000);
     expect(backoffDelay(backoff, 10_000, 0)).toBe(1000);
   });
-  test('adds chance on top', () => expect(backoffDelay(backoff, 0, 0.5)).toBe(125));
+  test('adds jitter to the delay', () => expect(backoffDelay(backoff, 0, 0.5)).toBe(125));
 });
 
 describe('TokenBucket', () => {
-  test('lets the burst through at once and the rest at the rate', () => {
+  test('allows the burst at once and the rest at the rate', () => {
     const bucket = new TokenBucket({ qps: 10, burst: 2 });
     expect([bucket.reserve(0), bucket.reserve(0), bucket.reserve(0), bucket.reserve(0)]).toEqual([0, 0, 100, 200]);
   });
@@ -58,7 +58,7 @@ describe('TokenBucket', () => {
     bucket.reserve(0);
     expect([bucket.reserve(60_000), bucket.reserve(60_000), bucket.reserve(60_000)]).toEqual([0, 0, 100]);
   });
-  test('tryTake takes nothing that is not there', () => {
+  test('tryTake fails while no token is available', () => {
     const bucket = new TokenBucket({ qps: 1, burst: 1 });
     expect([bucket.tryTake(0), bucket.tryTake(0), bucket.tryTake(999), bucket.tryTake(1000)]).toEqual([
       true,

@@ -1,11 +1,11 @@
 /**
- * Lets `qps` through each second on average, and up to `burst` at once. Knows no clock: the caller says what time it is
- * (monotonic milliseconds) and does the waiting.
+ * Allows `qps` per second on average, and up to `burst` at once. Has no clock: the caller passes the time (monotonic
+ * milliseconds) and waits itself.
  */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
-  /** Below zero, this many are promised to callers that still wait. */
+  /** Negative while callers wait for tokens that they have reserved. */
   #tokens: number;
   #filledAtMs = Number.NEGATIVE_INFINITY;
 
@@ -16,14 +16,14 @@ export class TokenBucket {
     this.#tokens = burst;
   }
 
-  /** Takes a token, now or from the future: how long the caller must wait before it may use it. First come, first served. */
+  /** Reserves the next token and returns how long the caller must wait before it may use it. First come, first served. */
   reserve(nowMs: number): number {
     this.#fill(nowMs);
     this.#tokens -= 1;
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** Takes a token only if there is one now. */
+  /** Takes a token if one is available now. */
   tryTake(nowMs: number): boolean {
     this.#fill(nowMs);
     if (this.#tokens < 1) return false;
@@ -31,7 +31,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Gives back a reserved token that will not be used. */
+  /** Returns a reserved token that will not be used. */
   giveBack(): void {
     this.#tokens = Math.min(this.#burst, this.#tokens + 1);
   }
