@@ -71,7 +71,10 @@ function parseExactly(json: string): unknown {
   );
 }
 
-/** Whether the text has a run of at least `longDigits` digits. The run may be part of a string. */
+/**
+ * Whether the text may have an integer of at least `longDigits` digits. Digits inside a word, such as a container ID, do
+ * not count: the reviver would make every tenth pod slow.
+ */
 function hasLongNumber(text: Buffer): boolean {
   const end = text.length - 1;
   for (let at = longDigits - 1; at <= end; at += longDigits) {
@@ -80,11 +83,21 @@ function hasLongNumber(text: Buffer): boolean {
     let last = at;
     while (first > 0 && isDigit(text[first - 1])) first--;
     while (last < end && isDigit(text[last + 1])) last++;
-    if (last - first + 1 >= longDigits) return true;
+    if (last - first + 1 >= longDigits && canPrecede(text[first - 1]) && canFollow(text[last + 1])) return true;
   }
   return false;
 }
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+/** The start of the text, white space, or one of `:`, `,`, `[`, `-`. */
+function canPrecede(byte: number | undefined): boolean {
+  return byte === undefined || byte <= 0x20 || byte === 0x3a || byte === 0x2c || byte === 0x5b || byte === 0x2d;
+}
+
+/** The end of the text, white space, or one of `,`, `]`, `}`. */
+function canFollow(byte: number | undefined): boolean {
+  return byte === undefined || byte <= 0x20 || byte === 0x2c || byte === 0x5d || byte === 0x7d;
 }

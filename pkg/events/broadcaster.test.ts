@@ -71,7 +71,7 @@ describe('EventBroadcaster', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('counts up by a strategic patch of count, time and message', async () => {
+  test('a repeated event is a strategic patch of count, time and message', async () => {
     const { broadcaster, client, clock, stop, record } = createBroadcaster();
     const running = broadcaster.run(stop.signal);
     record('m');
@@ -86,7 +86,7 @@ describe('EventBroadcaster', () => {
     expect(client.stored(CoreEvents)).toMatchObject([{ count: 2, firstTimestamp: '2026-01-01T00:00:00Z' }]);
   });
 
-  test('an event that has expired is written anew, with its count', async () => {
+  test('an event that has expired is created again, with its count', async () => {
     const { broadcaster, client, stop, record } = createBroadcaster();
     const running = broadcaster.run(stop.signal);
     record('m');
@@ -98,7 +98,7 @@ describe('EventBroadcaster', () => {
     expect(client.stored(CoreEvents)).toMatchObject([{ count: 2 }]);
   });
 
-  test('events about one object within a millisecond have names of their own', async () => {
+  test('events about one object within a millisecond have different names', async () => {
     const { broadcaster, client, stop, record } = createBroadcaster();
     for (const message of ['a', 'b', 'c']) record(message);
     stop.abort();
@@ -106,7 +106,7 @@ describe('EventBroadcaster', () => {
     expect(client.stored(CoreEvents)).toHaveLength(3);
   });
 
-  test('what lives in no namespace has its events in default', async () => {
+  test('events about cluster-scoped objects are in the namespace default', async () => {
     const { broadcaster, client, recorder, stop } = createBroadcaster();
     const about = { metadata: { name: 'n1', uid: 'n1' } };
     recorder.event(Nodes, about, { type: 'Normal', reason: 'NodeNotReady', message: '' });
@@ -117,7 +117,7 @@ describe('EventBroadcaster', () => {
     expect(event?.involvedObject).toEqual({ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n1' });
   });
 
-  test('an object whose name no event can have still gets its event', async () => {
+  test('an object whose name is not valid for an event still gets its event', async () => {
     const { broadcaster, client, recorder, stop } = createBroadcaster();
     recorder.event(ClusterRoles, { metadata: { name: 'system:Node' } }, { type: 'Normal', reason: 'R', message: '' });
     stop.abort();
@@ -143,7 +143,7 @@ describe('EventBroadcaster', () => {
     await running;
   });
 
-  test('a hung request is given up and tried again', async () => {
+  test('a hung request times out and is retried', async () => {
     const { broadcaster, client, clock, stop, record } = createBroadcaster();
     const recover = client.before('create', () => new Promise<void>(() => undefined));
     const running = broadcaster.run(stop.signal);
@@ -158,12 +158,12 @@ describe('EventBroadcaster', () => {
 
   const refusals = [
     {
-      name: 'a namespace that is going away',
+      name: 'a terminating namespace',
       error: apiError(403, 'Forbidden', '', ['NamespaceTerminating']),
       loud: false,
     },
-    { name: 'a namespace that has gone', error: apiError(404, 'NotFound'), loud: false },
-    { name: 'an event that is there', error: apiError(409, 'AlreadyExists'), loud: false },
+    { name: 'a deleted namespace', error: apiError(404, 'NotFound'), loud: false },
+    { name: 'an event that exists', error: apiError(409, 'AlreadyExists'), loud: false },
     { name: 'missing rights', error: apiError(403, 'Forbidden'), loud: true },
     { name: 'a server error', error: apiError(500, 'InternalError'), loud: true },
   ];
@@ -183,7 +183,7 @@ describe('EventBroadcaster', () => {
     });
   }
 
-  test('a full buffer drops and tells how many', async () => {
+  test('a full buffer drops events and logs how many', async () => {
     const { broadcaster, client, stop, record, complaints } = createBroadcaster({ bufferSize: 5 });
     for (let index = 0; index < 8; index += 1) record('m', `p${index}`);
     stop.abort();
@@ -192,7 +192,7 @@ describe('EventBroadcaster', () => {
     expect(complaints()).toEqual(['too many events wait to be sent: dropping new ones', 'events were dropped']);
   });
 
-  test('spam does not fill the buffer while the server is away', async () => {
+  test('spam does not fill the buffer while the server is unreachable', async () => {
     const { broadcaster, client, clock, stop, record } = createBroadcaster({ bufferSize: 30 });
     const recover = client.before('create', unreachable);
     const running = broadcaster.run(stop.signal);
@@ -205,7 +205,7 @@ describe('EventBroadcaster', () => {
     await running;
   });
 
-  test('a stop cuts the wait for a retry short, sends what is left, and ends', async () => {
+  test('an abort ends the wait for a retry, sends the remaining events, and ends', async () => {
     const { broadcaster, client, clock, stop, record } = createBroadcaster();
     const recover = client.before('create', unreachable);
     const running = broadcaster.run(stop.signal);
@@ -219,7 +219,7 @@ describe('EventBroadcaster', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('a server that hangs cannot hold up the end', async () => {
+  test('a hung server does not delay the end beyond drainMs', async () => {
     const { broadcaster, client, clock, stop, record, complaints } = createBroadcaster({ drainMs: 5000 });
     client.before('create', () => new Promise<void>(() => undefined));
     const running = broadcaster.run(stop.signal);
@@ -232,7 +232,7 @@ describe('EventBroadcaster', () => {
     expect(complaints()).toEqual(['cannot write an event: giving up', 'events were dropped']);
   });
 
-  test('a write that hangs holds up no other component, not even one that comes later', async () => {
+  test('a hung write delays no other component, not even one that is added later', async () => {
     const { broadcaster, client, clock, stop, record } = createBroadcaster({ drainMs: 5000 });
     client.before('create', ({ body }) =>
       JSON.stringify(body).includes('replicaset-controller') ? new Promise<void>(() => undefined) : undefined,
@@ -251,7 +251,7 @@ describe('EventBroadcaster', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('a component that records too much drops its own events only, and is named with their number', async () => {
+  test('a component with too many events drops only its own, and the log names it and their number', async () => {
     const { broadcaster, client, logger, stop, record } = createBroadcaster({ bufferSize: 5 });
     for (let index = 0; index < 8; index += 1) record('m', `p${index}`);
     const other = broadcaster.recorderFor('job-controller');

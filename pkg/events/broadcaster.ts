@@ -12,13 +12,13 @@ export interface EventBroadcasterOptions extends EventSenderOptions {
 }
 
 /**
- * Takes events from any number of recorders and sends them. Each component has a buffer and a sender of its own, so a
- * write that hangs or a component that records too much holds up no other component.
+ * Sends the events of all recorders. Each component has its own buffer and its own sender, so neither a hung write nor a
+ * component with too many events delays the others.
  */
 export class EventBroadcaster {
   readonly #options: EventBroadcasterOptions;
   readonly #senders = new Map<string, EventSender>();
-  /** While `run` lasts: starts a sender that was added meanwhile. */
+  /** Starts a sender that is added while `run` lasts. */
   #start: ((sender: EventSender) => void) | undefined;
   #lastNanos = 0n;
 
@@ -67,7 +67,7 @@ export class EventBroadcaster {
     return sender;
   }
 
-  /** Returns ever greater numbers: within one millisecond of the clock, many events about one object may be recorded. */
+  /** Returns a greater number each time: many events about one object may be recorded within one millisecond. */
   #nextNanos(): bigint {
     const { clock, random = systemRandom } = this.#options;
     const nanos = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random() * 1e6));

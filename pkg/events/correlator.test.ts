@@ -17,7 +17,7 @@ function draft(
 const kinds = (correlations: readonly Correlation[]): string => correlations.map(({ kind }) => kind).join(' ');
 
 describe('correlate', () => {
-  test('counts the same event up under its first name and time', () => {
+  test('a repeated event increases the count under its first name and time', () => {
     const state = createCorrelatorState();
     const first = draft('m');
     expect(correlate(state, first, 0)).toEqual({ kind: 'create', event: first });
@@ -49,7 +49,7 @@ describe('correlate', () => {
     });
   }
 
-  test('the tenth different message and all after it become one event', () => {
+  test('the tenth different message and all later ones are combined into one event', () => {
     const state = createCorrelatorState();
     const before = Array.from({ length: 9 }, (_, index) => correlate(state, draft(`m${index}`), 0));
     expect(kinds(before)).toBe(Array(9).fill('create').join(' '));
@@ -66,7 +66,7 @@ describe('correlate', () => {
   });
 
   const pauses = [
-    { name: 'a pause of ten minutes keeps similar events together', pauseMs: 600_000, message: /^\(combined/ },
+    { name: 'events with a pause of ten minutes are combined', pauseMs: 600_000, message: /^\(combined/ },
     { name: 'a longer pause starts over', pauseMs: 600_001, message: /^m9$/ },
   ];
   for (const { name, pauseMs, message } of pauses) {
@@ -78,12 +78,12 @@ describe('correlate', () => {
     });
   }
 
-  test('after 25 events about one object the rest are skipped, then one passes every five minutes', () => {
+  test('after 25 events about one object the rest are skipped, then one is written every five minutes', () => {
     const state = createCorrelatorState();
     const burst = Array.from({ length: 30 }, () => correlate(state, draft('m'), 0));
     expect(kinds(burst)).toBe(['create', ...Array(24).fill('patch'), ...Array(5).fill('skip')].join(' '));
     expect(correlate(state, draft('m'), 299_999).kind).toBe('skip');
-    // Those that were skipped have been counted all the same.
+    // Skipped events were counted too.
     expect(correlate(state, draft('m'), 300_001)).toMatchObject({ kind: 'patch', patch: { count: 32 } });
     expect(correlate(state, draft('m', { pod: 'q' }), 300_001).kind).toBe('create');
     expect(correlate(state, draft('m', { type: 'Normal' }), 300_001).kind).toBe('create');

@@ -4,20 +4,20 @@ import { TokenBucket } from '../time/index.ts';
 import type { EventDraft } from './event-object.ts';
 
 const cacheSize = 4096;
-/** From this many different messages on, events that differ in nothing else become one. */
+/** Events that differ only in their message are combined, starting with this many messages. */
 const similarLimit = 10;
-/** Similar events are counted together as long as no longer pause than this lies between them. */
+/** Similar events are combined while the pause between two of them is at most this long. */
 const similarWindowMs = 600_000;
-/** Each object gets this many events of one type from one source at once, and then one every five minutes. */
+/** Allows a source 25 events of one type about one object at once, then one every five minutes. */
 const spamLimit = { qps: 1 / 300, burst: 25 };
 const combinedPrefix = '(combined from similar events): ';
 
-/** What the server needs to be told about an event. */
+/** The write that an event needs. */
 export type Correlation =
   | { readonly kind: 'create'; readonly event: EventDraft }
-  /** The event was written before: count it up. `event` is the whole of it, in case it has expired meanwhile. */
+  /** The event exists: increase its count. `event` is the complete event, to create again if it has expired. */
   | { readonly kind: 'patch'; readonly event: EventDraft; readonly patch: EventPatch }
-  /** Too many about this object: nothing. */
+  /** Too many events about this object: don't write. */
   | { readonly kind: 'skip' };
 
 export interface EventPatch {
@@ -26,7 +26,7 @@ export interface EventPatch {
   readonly message: string | undefined;
 }
 
-/** What has been recorded lately. Bounded, so what was forgotten is simply written as a new event. */
+/** The recent events. Limited in size: an event that has been evicted is written as a new one. */
 export interface CorrelatorState {
   readonly similar: LRUCache<string, { readonly messages: Set<string>; readonly lastMs: number }>;
   readonly written: LRUCache<
@@ -41,7 +41,7 @@ export function createCorrelatorState(): CorrelatorState {
   return { similar: new LRUCache(limits), written: new LRUCache(limits), spam: new LRUCache(limits) };
 }
 
-/** Decides what becomes of an event, and takes note of it in `state`. `nowMs` is monotonic. */
+/** Decides how to write an event, and records it in `state`. `nowMs` is monotonic. */
 export function correlate(state: CorrelatorState, event: EventDraft, nowMs: number): Correlation {
   const { event: combined, key } = combineSimilar(state, event, nowMs);
   const correlation = countUp(state, combined, key);
@@ -63,7 +63,7 @@ function combineSimilar(
     return { event, key: keyFrom(sourceAndObject(event), event.reason, fieldPath, event.message) };
   }
   const [oldest = ''] = messages;
-  messages.delete(oldest); // room for the next one, which then combines too
+  messages.delete(oldest); // keeps the set at its limit, so that the next message is combined too
   const { reportingComponent: _component, reportingInstance: _instance, ...rest } = event;
   return { event: { ...rest, message: combinedPrefix + (event.message ?? '') }, key: similarKey };
 }

@@ -1,7 +1,7 @@
 import { apiVersionOf, formatTime, type CoreEvent, type Kind, type Unsaved } from '../api/index.ts';
 import type { EventSubject, NewEvent } from './recorder.ts';
 
-/** An event on its way to the server. Those of legacy recorders carry a count and two times, and no `eventTime`. */
+/** An event to be written, in the form of the core/v1 recorder: with a count and two times, without `eventTime`. */
 export type EventDraft = Unsaved<CoreEvent> & { count: number; firstTimestamp: string; lastTimestamp: string };
 
 export interface EventOrigin {
@@ -16,7 +16,7 @@ export function composeEvent(kind: Kind, { metadata }: EventSubject, event: NewE
   const time = formatTime(origin.nowMs);
   const { type, reason, message, fieldPath } = event;
   return {
-    // What lives in no namespace has its events in `default`.
+    // Events about cluster-scoped objects are in the namespace `default`.
     metadata: { name: origin.name, namespace: namespace ?? 'default' },
     involvedObject: {
       kind: kind.kind,
@@ -32,7 +32,7 @@ export function composeEvent(kind: Kind, { metadata }: EventSubject, event: NewE
     type,
     source: { component: origin.component },
     reportingComponent: origin.component,
-    reportingInstance: '', // the host of the source, which a controller manager does not give
+    reportingInstance: '', // the host of the source, which a controller manager does not set
     firstTimestamp: time,
     lastTimestamp: time,
     count: 1,
@@ -40,8 +40,8 @@ export function composeEvent(kind: Kind, { metadata }: EventSubject, event: NewE
 }
 
 /**
- * The name of an event: that of its object, and a time in nanoseconds to tell it from others. Undefined when that is no
- * name the server takes: some objects have names (of RBAC, or very long ones) that events cannot have.
+ * The name of an event: the name of its object and a time in nanoseconds, which makes it unique. Undefined if the server
+ * would reject this name: names of RBAC objects and very long names are not valid for events.
  */
 export function eventName(objectName: string, nanos: bigint): string | undefined {
   const name = `${objectName}.${nanos.toString(16)}`;

@@ -9,9 +9,9 @@ export interface EventSenderOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Events that may wait to be sent, for each component. Further ones are dropped. Default 1000. */
+  /** Events that may wait to be sent, per component. Further events are dropped. Default 1000. */
   readonly bufferSize?: number | undefined;
-  /** How long sending may go on after the signal of `run` aborted. Default 5 s. */
+  /** How long `run` may send remaining events after its signal aborted. Default 5 s. */
   readonly drainMs?: number | undefined;
   readonly random?: Random | undefined;
 }
@@ -107,8 +107,8 @@ export class EventSender {
         }
         logger.warn({ ...about, tries, err: error }, 'cannot write an event: will retry');
       }
-      // The first delay is random, so that not every process writes at once when the server is back. A stop ends the
-      // wait, for one last try.
+      // The first delay is random, so that not all processes write at once when the server is back. An abort ends the
+      // wait, and one last try follows.
       await clock.sleep(tries === 1 ? retryDelayMs * random() : retryDelayMs, stopping).catch(() => undefined);
     }
   }

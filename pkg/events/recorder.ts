@@ -5,7 +5,7 @@ export interface EventRecorder {
   event(kind: Kind, about: EventSubject, event: NewEvent): void;
 }
 
-/** What an event is about: any object, or as much of one as is known. What is absent is left out of the reference. */
+/** The object that an event is about. Absent fields are omitted from the reference. */
 export interface EventSubject {
   readonly metadata: {
     readonly name: string;
@@ -20,6 +20,6 @@ export interface NewEvent {
   /** A public id in CamelCase, as `SuccessfulCreate`. */
   readonly reason: string;
   readonly message: string;
-  /** The part of the object that is meant, as `spec.containers{web}`. */
+  /** The part of the object that the event is about, as `spec.containers{web}`. */
   readonly fieldPath?: string | undefined;
 }

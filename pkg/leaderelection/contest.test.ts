@@ -9,7 +9,7 @@ import { LeaderElector } from './elector.ts';
 
 const forever = new AbortController().signal;
 
-/** A network that delays, loses requests and answers, and delivers requests long after their sender has given up. */
+/** A network that delays and loses requests and responses, and delivers requests long after their timeout. */
 function makeUnreliable(client: RecordingClient, clock: FakeClock, random: () => number): void {
   let brokenUntilMs = 0;
   client.before('*', async () => {
@@ -25,7 +25,7 @@ function makeUnreliable(client: RecordingClient, clock: FakeClock, random: () =>
 
 describe('three candidates over an unreliable network', () => {
   for (const seed of [1, 2, 3, 4]) {
-    test(`have never two leaders at once (seed ${seed})`, async () => {
+    test(`never have two leaders at once (seed ${seed})`, async () => {
       const random = seededRandom(seed);
       const clock = new FakeClock();
       const server = new RecordingClient();
@@ -55,7 +55,7 @@ describe('three candidates over an unreliable network', () => {
             if (leading.size > 0) overlaps.push(`${identity} beside ${[...leading].join()} at ${clock.monotonic()}`);
             leading.add(identity);
             terms.push(identity);
-            // Some stop by themselves, and all take their time to stop.
+            // Some stop by themselves, and all need some time to stop.
             await clock.sleep(random() * 200_000, signal).catch(() => undefined);
             await clock.sleep(random() * 4000, forever);
             leading.delete(identity);

@@ -25,16 +25,20 @@ interface Row {
 
 const rows: Row[] = [
   {
-    name: 'takes a lease that does not exist, as its first holder',
+    name: 'acquires an absent lease, without a transition',
     record: undefined,
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 0 } },
   },
   {
-    name: 'takes a released lease at once',
+    name: 'acquires a released lease at once',
     record: recordOf('', 1),
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 4 } },
   },
-  { name: 'leaves the lease of another alone', record: recordOf('them'), expected: { kind: 'wait', holder: 'them' } },
+  {
+    name: 'waits while another candidate holds the lease',
+    record: recordOf('them'),
+    expected: { kind: 'wait', holder: 'them' },
+  },
   {
     name: 'waits to the last millisecond',
     record: recordOf('them'),
@@ -42,13 +46,13 @@ const rows: Row[] = [
     expected: { kind: 'wait', holder: 'them' },
   },
   {
-    name: 'takes a lease that has not changed for its duration',
+    name: 'acquires a lease that has not changed for its duration',
     record: recordOf('them'),
     ageMs: 15_000,
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 4 } },
   },
   {
-    name: 'counts by the duration that the holder wrote, not by its own',
+    name: 'uses the duration in the lease, not its own',
     record: recordOf('them', 60),
     ageMs: 59_999,
     expected: { kind: 'wait', holder: 'them' },
@@ -60,52 +64,52 @@ const rows: Row[] = [
     expected: { kind: 'renew', record: { ...ours, acquireTime: before, leaseTransitions: 3 } },
   },
   {
-    name: 'takes up a lease in its own name, expired or not',
+    name: 'renews a lease with its own identity, expired or not',
     record: recordOf('us'),
     ageMs: 100_000,
     expected: { kind: 'renew', record: { ...ours, acquireTime: before, leaseTransitions: 3 } },
   },
   {
-    name: 'a leader that finds another in its place has lost',
+    name: 'a leader that finds another holder has lost the lease',
     record: recordOf('them'),
     leading: true,
     expected: { kind: 'lost', holder: 'them' },
   },
   {
-    name: 'a leader has lost even to a holder that has gone since',
+    name: 'a leader has lost the lease even if the other holder has expired',
     record: recordOf('them'),
     leading: true,
     ageMs: 100_000,
     expected: { kind: 'lost', holder: 'them' },
   },
   {
-    name: 'a leader takes back a lease that somebody emptied',
+    name: 'a leader acquires its lease again if somebody removed the holder',
     record: recordOf(''),
     leading: true,
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 4 } },
   },
   {
-    name: 'leaves a deleted lease alone while its holder may be at work',
+    name: 'waits while the holder of a deleted lease may still lead',
     record: undefined,
     deleted: recordOf('them'),
     ageMs: 14_999,
     expected: { kind: 'wait', holder: 'them' },
   },
   {
-    name: 'takes a deleted lease whose last record has run out',
+    name: 'acquires a deleted lease whose last record has expired',
     record: undefined,
     deleted: recordOf('them'),
     ageMs: 15_000,
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 0 } },
   },
   {
-    name: 'takes a deleted lease at once if it was released before',
+    name: 'acquires a deleted lease at once if it was released before',
     record: undefined,
     deleted: recordOf(''),
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 0 } },
   },
   {
-    name: 'a leader makes a lease that somebody deleted again',
+    name: 'a leader creates a deleted lease again',
     record: undefined,
     deleted: recordOf('us'),
     leading: true,
@@ -129,18 +133,18 @@ describe('observe', () => {
     expect(observe(first, recordOf('them'), 9000)).toEqual({ record: recordOf('them'), sinceMs: 1000 });
   });
 
-  test('a renewal starts the count anew', () => {
+  test('a renewal restarts the age', () => {
     const first = observe(undefined, recordOf('them'), 1000);
     expect(observe(first, { ...recordOf('them'), renewTime: time }, 9000).sinceMs).toBe(9000);
   });
 
-  test('a deleted lease keeps its last record and the age of that, however often it is found missing', () => {
+  test('a deleted lease keeps its last record and its age, however often it is read', () => {
     const first = observe(observe(undefined, recordOf('them'), 1000), undefined, 9000);
     expect(first).toEqual({ record: undefined, deleted: recordOf('them'), sinceMs: 1000 });
     expect(observe(first, undefined, 12_000)).toEqual(first);
   });
 
-  test('a lease that is made again starts the count anew', () => {
+  test('a lease that is created again restarts the age', () => {
     const first = observe(observe(undefined, recordOf('them'), 1000), undefined, 9000);
     expect(observe(first, recordOf('them'), 12_000)).toEqual({ record: recordOf('them'), sinceMs: 12_000 });
   });

@@ -1,19 +1,19 @@
-/** What a Lease says about who leads. Times are MicroTimes as they stand on the wire. */
+/** The leader election record in a Lease. Times are MicroTimes as text. */
 export interface ElectionRecord {
-  /** Empty when nobody leads. */
+  /** Empty when there is no leader. */
   readonly holderIdentity: string;
   readonly leaseDurationSeconds: number;
   readonly acquireTime: string | undefined;
   readonly renewTime: string | undefined;
-  /** How often the lease has changed hands. */
+  /** How often the holder has changed. */
   readonly leaseTransitions: number;
 }
 
-/** A record and when, by this process's monotonic clock, it was first seen to be as it is. */
+/** A record, and the time of this process's monotonic clock at which it was first observed in this state. */
 export interface Observation {
   /** Absent when there is no lease. */
   readonly record: ElectionRecord | undefined;
-  /** The last record of a lease that was deleted. Its holder may be at work until that record has run out. */
+  /** The last record of a deleted lease. Its holder may still lead until that record expires. */
   readonly deleted?: ElectionRecord | undefined;
   readonly sinceMs: number;
 }
@@ -24,29 +24,29 @@ export interface Candidate {
 }
 
 export type Decision =
-  /** Write this record: the lease is free, expired or missing. */
+  /** Write this record: the lease is released, expired or absent. */
   | { readonly kind: 'acquire'; readonly record: ElectionRecord }
-  /** Write this record: the lease is ours. */
+  /** Write this record: this candidate holds the lease. */
   | { readonly kind: 'renew'; readonly record: ElectionRecord }
-  /** Another holds the lease and may still be at work. */
+  /** Another candidate holds the lease and may still lead. */
   | { readonly kind: 'wait'; readonly holder: string }
-  /** We led, and another holds the lease now. */
+  /** This candidate was the leader, and another one holds the lease now. */
   | { readonly kind: 'lost'; readonly holder: string };
 
 export interface DecideInput {
   readonly candidate: Candidate;
-  /** Whether the candidate's work is running. */
+  /** Whether this candidate is the leader, with its work running. */
   readonly leading: boolean;
   readonly observed: Observation;
   /** Monotonic, like `observed.sinceMs`. */
   readonly nowMs: number;
-  /** The MicroTime to write down. Nobody judges by it: the clocks of two machines need not agree. */
+  /** The MicroTime to write. No candidate decides by it, because the clocks of two machines may differ. */
   readonly time: string;
 }
 
 /**
- * Takes note of a record. Only a change starts the count anew: a holder that is alive changes its record with every
- * renewal, so one that has not changed it for a lease duration of our own time has gone.
+ * Records an observation. Only a change of the record restarts its age. A live holder changes its record with every
+ * renewal, so a record that has not changed for a lease duration of the local clock has expired.
  */
 export function observe(
   before: Observation | undefined,
@@ -72,13 +72,13 @@ export function decide({ candidate, leading, observed, nowMs, time }: DecideInpu
   const { holderIdentity: holder, acquireTime, leaseTransitions } = record;
   if (holder === candidate.identity) return { kind: 'renew', record: { ...fresh, acquireTime, leaseTransitions } };
   const free = holder === '' || isOver(record);
-  // Our own write would have shown up here. That another's stands instead means that our term is over, expired or not.
+  // The last write of this leader has been replaced, so it has lost the lease, even if the new record has expired.
   if (leading && holder !== '') return { kind: 'lost', holder };
   if (!free) return { kind: 'wait', holder };
   return { kind: 'acquire', record: { ...fresh, leaseTransitions: leaseTransitions + 1 } };
 }
 
-/** The record that lets the next candidate take over at once. One second is the shortest duration the API accepts. */
+/** The record of a released lease, which the next candidate can acquire at once. The API's shortest duration is 1 s. */
 export function planRelease(record: ElectionRecord, time: string): ElectionRecord {
   return { ...record, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time };
 }

@@ -12,7 +12,7 @@ const rows = [
       'invalid value "10s" for --leader-elect-lease-duration: must be greater, in whole seconds, than --leader-elect-renew-deadline',
   },
   {
-    name: 'refuses a deadline inside the fraction that the lease cannot hold',
+    name: 'refuses a deadline within the fraction of a second that the lease cannot hold',
     seconds: [10.9, 10.5, 2],
     error:
       'invalid value "10.9s" for --leader-elect-lease-duration: must be greater, in whole seconds, than --leader-elect-renew-deadline',
@@ -24,7 +24,7 @@ const rows = [
       'invalid value "2.4s" for --leader-elect-renew-deadline: must be greater than 1.2 times --leader-elect-retry-period',
   },
   {
-    name: 'refuses no pause',
+    name: 'refuses a retry period of zero',
     seconds: [15, 10, 0],
     error: 'invalid value "0s" for --leader-elect-retry-period: must be greater than zero',
   },
@@ -34,7 +34,7 @@ const rows = [
     error: 'invalid value "-1s" for --leader-elect-renew-deadline: must be greater than zero',
   },
   {
-    name: 'refuses a lease below what the API can hold',
+    name: 'refuses a lease shorter than the API allows',
     seconds: [0.9, 0.5, 0.1],
     error: 'invalid value "900ms" for --leader-elect-lease-duration: must be at least one second',
   },

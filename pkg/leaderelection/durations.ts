@@ -1,15 +1,15 @@
 import { formatDuration } from '../time/index.ts';
 
 export interface ElectionDurations {
-  /** How long others leave a lease alone after its last renewal that they have seen. The lease holds whole seconds. */
+  /** How long candidates wait after the last renewal they observed. The lease holds whole seconds. */
   readonly leaseDurationMs: number;
-  /** How long after its last successful renewal a leader stops all work. */
+  /** A leader stops all work this long after its last successful renewal. */
   readonly renewDeadlineMs: number;
-  /** The pause between two tries. */
+  /** The pause between two attempts to acquire or renew the lease. */
   readonly retryPeriodMs: number;
 }
 
-/** Candidates wait up to `1 + jitterFactor` retry periods, so that those who started together do not collide forever. */
+/** Candidates wait up to `1 + jitterFactor` retry periods, so that they do not keep writing at the same time. */
 export const jitterFactor = 1.2;
 
 export class InvalidDurationsError extends Error {
@@ -17,12 +17,12 @@ export class InvalidDurationsError extends Error {
   readonly reason = 'InvalidDurations';
 }
 
-/** What is written into the lease, and so what other candidates count by. */
+/** The duration in the lease, which the other candidates use. */
 export function leaseSeconds({ leaseDurationMs }: Pick<ElectionDurations, 'leaseDurationMs'>): number {
   return Math.floor(leaseDurationMs / 1000);
 }
 
-/** Throws `InvalidDurationsError`, one line that names the flag, when an election with these durations is not safe. */
+/** Throws `InvalidDurationsError` when an election with these durations is not safe. The message names the flag. */
 export function checkDurations(durations: ElectionDurations): void {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = durations;
   const refuse = (flag: string, valueMs: number, rule: string): never => {
@@ -36,7 +36,7 @@ export function checkDurations(durations: ElectionDurations): void {
   if (!(renewDeadlineMs > retryPeriodMs * jitterFactor)) {
     refuse('renew-deadline', renewDeadlineMs, `greater than ${jitterFactor} times --leader-elect-retry-period`);
   }
-  // Others count by the whole seconds in the lease: a deadline inside the fraction would come after they may take over.
+  // Candidates use the whole seconds in the lease. A deadline within the fraction would be after they may acquire it.
   if (!(leaseSeconds(durations) * 1000 > renewDeadlineMs)) {
     refuse('lease-duration', leaseDurationMs, 'greater, in whole seconds, than --leader-elect-renew-deadline');
   }

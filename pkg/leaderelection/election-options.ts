@@ -6,24 +6,24 @@ import type { ElectionDurations } from './durations.ts';
 import type { LeaseName } from './lease-lock.ts';
 
 export interface LeaderElectionOptions extends ElectionDurations {
-  /** Better one of its own, so that no rate limit and no queue of other requests delays a renewal. */
+  /** Use a separate client, so that no rate limit and no other requests delay a renewal. */
   readonly client: Client;
   readonly clock: Clock;
   readonly lock: LeaseName;
-  /** Never the same for two processes: see `newIdentity`. */
+  /** Must be unique: see `newIdentity`. */
   readonly identity: string;
-  /** Give the lease up on a clean stop, so that the next candidate need not wait for it to expire. */
+  /** Release the lease on a clean stop, so that the next candidate need not wait for it to expire. */
   readonly releaseOnCancel: boolean;
   readonly logger: Logger;
   readonly metrics?: LeaderMetrics | undefined;
-  /** Told whenever another identity (our own too) is first seen to hold the lease. */
+  /** Called with each newly observed holder of the lease, including this process. */
   readonly onNewLeader?: ((identity: string) => void) | undefined;
   /** Writes an event on the lease when this process starts and stops leading. */
   readonly events?: EventRecorder | undefined;
   readonly random?: Random | undefined;
 }
 
-/** Where the election reports to; `name` is the name of the lease. */
+/** The metrics of an election. `name` is the name of the lease. */
 export interface LeaderMetrics {
   /** `leader_election_master_status`: called with `false` from the start, so that the series exists. */
   setLeading(name: string, leading: boolean): void;

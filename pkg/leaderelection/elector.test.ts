@@ -12,7 +12,7 @@ import { LeaderLostError } from './leader-lost-error.ts';
 
 const nowhere = (): void => undefined;
 
-/** The clock of a process that was paused: time has gone on, and no timer has fired yet. */
+/** The clock of a process that was paused: time has advanced, and no timer has fired yet. */
 class PausingClock extends FakeClock {
   pausedMs = 0;
 
@@ -22,7 +22,7 @@ class PausingClock extends FakeClock {
 }
 const lock = { namespace: 'kube-system', name: 'kcm' };
 
-/** One candidate on a fake clock, and what can be seen of it. */
+/** One candidate on a fake clock, with its client, logs, events and metrics. */
 function createCandidate(clock: FakeClock, client: RecordingClient, changes: Partial<LeaderElectionOptions> = {}) {
   const seen = { leaders: [] as string[], events: [] as string[], leading: [] as boolean[], slowPaths: 0 };
   const options: LeaderElectionOptions = {
@@ -110,7 +110,7 @@ describe('LeaderElector', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('renews every retry period by an update alone', async () => {
+  test('renews every retry period with a single update', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { stop, run } = createCandidate(clock, client);
@@ -121,7 +121,7 @@ describe('LeaderElector', () => {
     await running;
   });
 
-  test('leaves what is not part of the record as it is', async () => {
+  test('keeps fields that are not part of the record', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     seedLease(client, { holderIdentity: '', strategy: 'OldestEmulationVersion', preferredHolder: 'p' });
@@ -136,10 +136,10 @@ describe('LeaderElector', () => {
     });
   });
 
-  test('takes over a lease only after it has not changed for its duration by the local clock', async () => {
+  test('acquires a lease only after it has not changed for its duration of the local clock', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
-    // By its own words long expired, and renewed in the far future: neither may count.
+    // By its times, the lease expired long ago and was renewed in the far future. Neither may count.
     const times = { acquireTime: '2001-01-01T00:00:00.000000Z', renewTime: '2099-01-01T00:00:00.000000Z' };
     seedLease(client, { holderIdentity: 'them', leaseDurationSeconds: 15, leaseTransitions: 7, ...times });
     const { stop, work, run, seen } = createCandidate(clock, client);
@@ -154,7 +154,7 @@ describe('LeaderElector', () => {
     await running;
   });
 
-  test('spreads the tries of candidates by up to 1.2 retry periods', async () => {
+  test('adds a jitter of up to 1.2 retry periods to the attempts of candidates', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     seedLease(client, { holderIdentity: 'them', leaseDurationSeconds: 15 });
@@ -167,7 +167,7 @@ describe('LeaderElector', () => {
     expect(client.writes).toEqual([]);
   });
 
-  test('one of two candidates that try at once leads', async () => {
+  test('only one of two candidates that try at the same time leads', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const candidates = ['a', 'b'].map((identity) => createCandidate(clock, client, { identity }));
@@ -178,7 +178,7 @@ describe('LeaderElector', () => {
     await Promise.all(running);
   });
 
-  test('a released lease passes to the next candidate with its next try', async () => {
+  test('the next candidate acquires a released lease with its next attempt', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const [first, second] = [
@@ -238,7 +238,7 @@ describe('LeaderElector', () => {
     expect(await running).toBe('stopped');
   });
 
-  test('a renewal whose answer got lost is found by reading', async () => {
+  test('a renewal whose response was lost is found by a read', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { stop, work, run, seen } = createCandidate(clock, client);
@@ -255,7 +255,7 @@ describe('LeaderElector', () => {
     expect(await running).toBe('stopped');
   });
 
-  test('finding another in its place ends the term at once', async () => {
+  test('a leader that finds another holder stops at once', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { work, run } = createCandidate(clock, client);
@@ -270,7 +270,7 @@ describe('LeaderElector', () => {
     expect(specOf(client)?.holderIdentity).toBe('them');
   });
 
-  test('a deleted lease is made again', async () => {
+  test('a leader creates a deleted lease again', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { stop, work, run } = createCandidate(clock, client);
@@ -284,7 +284,7 @@ describe('LeaderElector', () => {
     await running;
   });
 
-  test('a candidate leaves a deleted lease to its holder until it would have expired', async () => {
+  test('a candidate waits until a deleted lease would have expired', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     seedLease(client, { holderIdentity: 'them', leaseDurationSeconds: 15, leaseTransitions: 7 });
@@ -324,11 +324,11 @@ describe('LeaderElector', () => {
       await settle();
       expect(work.reason).toBeInstanceOf(LeaderLostError);
       expect(await running).toBe(work.reason);
-      expect(client.actions).toHaveLength(writes); // a lease that may be another's is not released
+      expect(client.actions).toHaveLength(writes); // a lease that another candidate may hold is not released
       expect(clock.pendingTimers).toBe(0);
     });
 
-    test('a renewal that succeeds after all does not bring the work back', async () => {
+    test('a late successful renewal does not start the work again', async () => {
       const clock = new PausingClock();
       const client = new RecordingClient();
       const { elector, work, run } = createCandidate(clock, client);
@@ -345,7 +345,7 @@ describe('LeaderElector', () => {
     });
   });
 
-  test('work that does not heed its signal is waited for no longer than the lease lasts', async () => {
+  test('work that ignores its signal is waited for no longer than the lease duration', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { run } = createCandidate(clock, client);
@@ -358,7 +358,7 @@ describe('LeaderElector', () => {
     expect(await running).toBeInstanceOf(LeaderLostError);
   });
 
-  test('the lease is renewed while work winds down, and released only then', async () => {
+  test('the lease is renewed while the work stops, and released only then', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { stop, run } = createCandidate(clock, client);
@@ -373,7 +373,7 @@ describe('LeaderElector', () => {
     expect(specOf(client)?.holderIdentity).toBe('');
   });
 
-  test('work that winds down is told at once when the lease is lost', async () => {
+  test('work that is stopping gets an abort at once when the lease is lost', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { stop, run } = createCandidate(clock, client);
@@ -393,7 +393,7 @@ describe('LeaderElector', () => {
     expect(clock.monotonic()).toBe(12_000);
   });
 
-  test('a failure of the work is passed on after the release', async () => {
+  test('an error of the work is thrown after the release', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const failure = new Error('work failed');
@@ -401,7 +401,7 @@ describe('LeaderElector', () => {
     expect(specOf(client)?.holderIdentity).toBe('');
   });
 
-  test('work that ends with the reason for the stop has not failed', async () => {
+  test('work that rejects with the reason of the abort has not failed', async () => {
     const clock = new FakeClock();
     const { stop, run } = createCandidate(clock, new RecordingClient());
     const running = run((signal) => clock.sleep(1e9, signal));
@@ -410,7 +410,7 @@ describe('LeaderElector', () => {
     expect(await running).toBe('stopped');
   });
 
-  test('without releaseOnCancel the lease is left to expire', async () => {
+  test('without releaseOnCancel the lease is not released', async () => {
     const client = new RecordingClient();
     const { stop, run } = createCandidate(new FakeClock(), client, { releaseOnCancel: false });
     const running = run();
@@ -420,7 +420,7 @@ describe('LeaderElector', () => {
     expect(specOf(client)).toMatchObject({ holderIdentity: 'us', leaseDurationSeconds: 15 });
   });
 
-  test('stopped while its write is under way, it gives back what it may hold', async () => {
+  test('a candidate stopped during its write releases the lease that it may hold', async () => {
     const client = new RecordingClient();
     const { stop, run, work } = createCandidate(new FakeClock(), client);
     const restore = client.after('create', async (action, signal) => {
@@ -433,12 +433,12 @@ describe('LeaderElector', () => {
     expect(specOf(client)?.holderIdentity).toBe('');
   });
 
-  test('an answer that comes after the term is over starts no work', async () => {
+  test('a response after the renew deadline starts no work', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     seedLease(client, { holderIdentity: 'us', leaseDurationSeconds: 15 });
     const { stop, run, work } = createCandidate(clock, client, { identity: 'us' });
-    // A stalled process: the timer that should have ended the request fires no earlier than its answer is read.
+    // A stalled process: the timer of the request fires only after its response is read.
     client.after('update', () => void Reflect.set(clock, 'monotonic', () => 10_000));
     const running = run();
     await settle();
@@ -447,7 +447,7 @@ describe('LeaderElector', () => {
     await running;
   });
 
-  test('a failing onNewLeader costs nothing but a log line', async () => {
+  test('an error of onNewLeader is only logged', async () => {
     const onNewLeader = (): never => {
       throw new Error('listener');
     };
@@ -459,7 +459,7 @@ describe('LeaderElector', () => {
     expect(await running).toBe('stopped');
   });
 
-  test('refused writes do not stop a candidate from trying', async () => {
+  test('a candidate keeps trying after rejected writes', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const allow = client.before('create', () => {
@@ -476,7 +476,7 @@ describe('LeaderElector', () => {
     await running;
   });
 
-  test('the health check fails only for a leader whose lease ran out more than 20 s ago', async () => {
+  test('the health check fails only for a leader whose lease expired more than 20 s ago', async () => {
     const clock = new FakeClock();
     const client = new RecordingClient();
     const { elector, run } = createCandidate(clock, client);
@@ -493,7 +493,7 @@ describe('LeaderElector', () => {
   });
 });
 
-test('identities are the host and something unique', () => {
+test('identities are the host name and a unique suffix', () => {
   expect(newIdentity('host')).toMatch(/^host_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   expect(newIdentity('host')).not.toBe(newIdentity('host'));
 });

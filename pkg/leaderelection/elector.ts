@@ -10,28 +10,28 @@ import { LeaderLostError } from './leader-lost-error.ts';
 import { LeaseLock, recordOf } from './lease-lock.ts';
 
 /**
- * Does the work of a leader until the signal aborts; when it settles, nothing of it is left running. `leaseLost` aborts
- * when the lease is lost, also while the work winds down: then another process may already be at work.
+ * Does the work of a leader until the signal aborts. When it settles, all of its work has stopped. `leaseLost` aborts when
+ * the lease is lost, even while the work is stopping: from then on another process may lead.
  */
 export type Lead = (leadingSignal: AbortSignal, leaseLost: AbortSignal) => Promise<void>;
 
 type Attempt = { readonly kind: 'held' | 'failed' } | Exclude<Decision, { readonly record: unknown }>;
 type Outcome = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown };
 
-/** How long past its lease a leader that still runs counts as healthy: it should have ended itself long before. */
+/** How long a leader counts as healthy after its lease expired. It should have exited long before. */
 const healthToleranceMs = 20_000;
 
-/** Two processes on one host must not take each other's lease for their own. */
+/** Unique, so that two processes on one host do not mistake each other's lease for their own. */
 export function newIdentity(hostname: string): string {
   return `${hostname}_${randomUUID()}`;
 }
 
 /**
- * One candidate for one lease, by the rules of client-go, so that both kinds can stand by for each other.
+ * One candidate for one lease, by the rules of client-go, so that a Go manager can be the standby of this one.
  *
- * Guarantee: the leading signal aborts at the latest one renew deadline after the start of the last renewal that
- * succeeded. Others see that renewal after its start and leave the lease alone for the lease duration from then on, so
- * the difference of the two is what the work has to come to a stop.
+ * Guarantee: the leading signal aborts no later than one renew deadline after the start of the last successful renewal.
+ * Other candidates observe that renewal after its start and then wait for the lease duration. So the work has the
+ * difference of the two durations to stop.
  */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
@@ -40,10 +40,10 @@ export class LeaderElector {
   readonly #requestLimitMs: number;
   #observed: Observation | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
-  /** A write was sent and its answer never came: the lease may be ours without our knowing. */
+  /** A write was sent and its response has not arrived: this process may hold the lease without knowing it. */
   #writeInDoubt = false;
   #reportedLeader = '';
-  /** Ends the present term. */
+  /** Ends the current term as leader. */
   #lose: ((lost: LeaderLostError) => void) | undefined;
 
   /** Throws `InvalidDurationsError`. */
@@ -53,12 +53,12 @@ export class LeaderElector {
     this.#options = options;
     this.#candidate = { identity: options.identity, leaseDurationSeconds: leaseSeconds(options) };
     this.#lock = new LeaseLock(options.client, options.lock);
-    // One hung request must leave time for another before the deadline.
+    // A hung request must leave time for another one before the deadline.
     this.#requestLimitMs = Math.min(options.renewDeadlineMs, Math.max(1000, options.renewDeadlineMs / 2));
     options.metrics?.setLeading(options.lock.name, false);
   }
 
-  /** The last seen holder of the lease; empty when none was seen. */
+  /** The last observed holder of the lease. Empty if no holder was observed. */
   get leader(): string {
     return this.#observed?.record?.holderIdentity ?? '';
   }
@@ -67,7 +67,7 @@ export class LeaderElector {
     return this.leader === this.#options.identity;
   }
 
-  /** For the server's list of checks: unwell when this process believes that it leads although its lease is long over. */
+  /** For /healthz: fails when this process is still the leader long after its lease expired. */
   readonly healthCheck = {
     name: 'leaderElection',
     check: (): string | undefined => {
@@ -80,10 +80,9 @@ export class LeaderElector {
   } as const;
 
   /**
-   * For the clients of the work, to ask right before a write leaves: throws `LeaderLostError` from the renew deadline on,
-   * and then aborts the leading signal at once. The timer of the deadline alone is not enough. A process that was paused
-   * (a frozen container, a suspended machine) may handle what has come in meanwhile before its timers, and would write
-   * while another leads.
+   * The clients of the work call this right before each write. After the renew deadline it aborts the leading signal and
+   * throws `LeaderLostError`. The timer of the deadline is not enough: a process that was paused (a frozen container, a
+   * suspended machine) may handle received data before its timers, and would write while another process leads.
    */
   readonly confirmLease = (): void => {
     const { clock, renewDeadlineMs } = this.#options;
@@ -94,10 +93,10 @@ export class LeaderElector {
   };
 
   /**
-   * Waits for the lease, leads, and resolves once the work has ended and the lease is released: after `signal` aborted
-   * or `lead` returned. While the work winds down the lease is still renewed. Rejects with what `lead` rejected with,
-   * or with `LeaderLostError`: then `leadingSignal` was aborted with that same error, and the rejection comes when the
-   * work has stopped, at the latest shortly before another may lead.
+   * Acquires the lease, leads, and resolves when the work has stopped and the lease is released: after `signal` aborted
+   * or `lead` returned. The lease is renewed while the work is stopping. Rejects with the error of `lead`, or with
+   * `LeaderLostError`. In that case `leadingSignal` was aborted with the same error, and the promise rejects when the work
+   * has stopped, or shortly before another candidate may lead.
    */
   async run(lead: Lead, signal: AbortSignal): Promise<void> {
     const { logger, lock, metrics, releaseOnCancel } = this.#options;
@@ -123,7 +122,7 @@ export class LeaderElector {
     while (!signal.aborted) {
       const attempt = await this.#attempt({ leading: false }, signal);
       this.#reportLeader();
-      // An answer so late that the term would already be over is no basis to start work on.
+      // If the response took so long that the renew deadline has passed, don't start the work.
       if (attempt.kind === 'held' && clock.monotonic() < this.#renewedMs + renewDeadlineMs) return true;
       if (attempt.kind === 'wait') logger.debug({ lease: lock, holder: attempt.holder }, 'lease is held by another');
       await clock.sleep(retryPeriodMs * (1 + jitterFactor * random()), signal).catch(() => undefined);
@@ -155,7 +154,7 @@ export class LeaderElector {
       }
       if (this.#options.releaseOnCancel) await this.#release();
       const outcome = await working;
-      // Work that ends with the reason it was told to stop for has done as it was told.
+      // An error equal to the reason of the abort means that the work stopped as requested.
       if (outcome.kind === 'failed' && !(signal.aborted && outcome.error === signal.reason)) throw outcome.error;
     } finally {
       this.#lose = undefined;
@@ -163,7 +162,7 @@ export class LeaderElector {
     }
   }
 
-  /** Undefined once `finished` aborts. */
+  /** Renews until the lease is lost. Returns undefined when `finished` aborts. */
   async #renewUntil(finished: AbortSignal): Promise<LeaderLostError | undefined> {
     const { clock, logger, lock, renewDeadlineMs } = this.#options;
     for (;;) {
@@ -193,7 +192,7 @@ export class LeaderElector {
     return new LeaderLostError(`lost the lease ${namespace}/${name}: ${why}`, { cause });
   }
 
-  /** One try to hold the lease. A leader writes without reading first, and reads only when that is refused. */
+  /** One attempt to acquire or renew the lease. A leader writes first, and reads the lease only if that fails. */
   async #attempt({ leading }: { readonly leading: boolean }, signal: AbortSignal): Promise<Attempt> {
     const { clock, logger, lock, metrics } = this.#options;
     try {
@@ -235,7 +234,7 @@ export class LeaderElector {
   }
 
   async #write({ record }: Extract<Decision, { readonly record: unknown }>, signal: AbortSignal): Promise<void> {
-    // Counted from before the request: the server cannot have stored the renewal earlier than that.
+    // The time before the request: the server cannot have stored the renewal earlier.
     const startedMs = this.#options.clock.monotonic();
     this.#writeInDoubt = true;
     await this.#request((limited) => this.#lock.write(record, limited), signal);
@@ -251,7 +250,7 @@ export class LeaderElector {
     return withTimeLimit({ clock: this.#options.clock, limitMs: this.#requestLimitMs }, operation, signal);
   }
 
-  /** Gives the work most of the time until another may lead; the rest is for the process to exit. */
+  /** Waits for the work for 90 % of the time until another candidate may lead. The process needs the rest to exit. */
   async #awaitStop(working: Promise<Outcome>): Promise<void> {
     const { clock, logger, lock } = this.#options;
     const expiresMs = this.#renewedMs + this.#candidate.leaseDurationSeconds * 1000;
@@ -263,10 +262,10 @@ export class LeaderElector {
     }
   }
 
-  /** Only ever called when no work is running. A lease that cannot be released expires by itself. */
+  /** Must only be called when no work is running. A lease that cannot be released expires. */
   async #release(): Promise<void> {
     const { clock, identity, logger, lock, renewDeadlineMs } = this.#options;
-    const giveUp = async (signal: AbortSignal): Promise<void> => {
+    const release = async (signal: AbortSignal): Promise<void> => {
       const record = await this.#lock.read(signal);
       if (record?.holderIdentity !== identity) return;
       const released = planRelease(record, formatMicroTime(clock.now()));
@@ -275,7 +274,7 @@ export class LeaderElector {
       logger.info({ lease: lock }, 'released the lease');
     };
     try {
-      await withTimeLimit({ clock, limitMs: renewDeadlineMs }, giveUp, new AbortController().signal);
+      await withTimeLimit({ clock, limitMs: renewDeadlineMs }, release, new AbortController().signal);
     } catch (error) {
       logger.error({ lease: lock, err: error }, 'cannot release the lease');
     }
@@ -288,7 +287,7 @@ export class LeaderElector {
     try {
       this.#options.onNewLeader?.(this.leader);
     } catch (error) {
-      this.#options.logger.error({ err: error }, 'onNewLeader failed'); // a listener's fault must not cost the lease
+      this.#options.logger.error({ err: error }, 'onNewLeader failed'); // an error of the callback must not lose the lease
     }
   }
 

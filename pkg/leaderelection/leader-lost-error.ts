@@ -1,4 +1,4 @@
-/** The lease is no longer ours. The work was told to stop; the process has to exit, because nobody may lead unelected. */
+/** This process has lost the lease. Its work was aborted, and the process must exit. */
 export class LeaderLostError extends Error {
   override readonly name = 'LeaderLostError';
   readonly reason = 'LeaderLost';

@@ -8,8 +8,8 @@ export interface LeaseName {
 }
 
 /**
- * The record of an election in a Lease. Remembers the lease as it was last read or written, so that a leader can renew
- * without reading first; every write is refused by the server when another has written since.
+ * The election record in a Lease. Keeps the lease as last read or written, so that a leader can renew without a read. The
+ * server rejects a write if another candidate has written since.
  */
 export class LeaseLock {
   readonly #client: Client;
@@ -26,7 +26,7 @@ export class LeaseLock {
     return this.#lease;
   }
 
-  /** Undefined when there is no lease. */
+  /** Returns undefined if the lease does not exist. */
   async read(signal: AbortSignal): Promise<ElectionRecord | undefined> {
     try {
       this.#lease = await this.#client.get(Leases, objectKey(this.#where.namespace, this.#where.name), signal);
@@ -37,7 +37,7 @@ export class LeaseLock {
     return this.#lease === undefined ? undefined : recordOf(this.#lease);
   }
 
-  /** Creates the lease if the last read found none. */
+  /** Creates the lease if the last read did not find it. */
   async write(record: ElectionRecord, signal: AbortSignal): Promise<void> {
     this.#lease =
       this.#lease === undefined
@@ -56,7 +56,7 @@ export function recordOf({ spec = {} }: Lease): ElectionRecord {
   };
 }
 
-/** What is not part of the record (`strategy`, `preferredHolder`, labels) belongs to others and stays as it is. */
+/** Keeps the fields outside the record (`strategy`, `preferredHolder`, labels): they belong to other components. */
 function withRecord(lease: Lease, record: ElectionRecord): Lease {
   const spec: LeaseSpec = { ...lease.spec, ...record };
   return { ...lease, spec };

@@ -9,16 +9,16 @@ export interface LoggerOptions {
   /** `-v`: 0 writes errors, warnings and info; 3 also verbose; 4 also debug; 5 also trace. A function is called for each line. */
   readonly verbosity: number | (() => number);
   readonly destination: LogStream;
-  /** Takes everything but errors, where the two are to be kept apart. Default: `destination`. */
+  /** Gets all lines except errors. Default: `destination`. */
   readonly infoDestination?: LogStream | undefined;
   readonly clock: Pick<Clock, 'now'>;
-  /** Names the program in text lines. */
+  /** The name of the program in text lines. */
   readonly source?: string | undefined;
 }
 
 /**
- * Logs what it is given, credentials excepted. Lines appear in the order they were logged; those of a child carry the
- * child's fields.
+ * Creates a logger. Credentials are redacted. Lines are written in the order they were logged. The lines of a child have
+ * the child's fields.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { format, verbosity, destination, infoDestination, clock, source } = options;

@@ -5,18 +5,18 @@ import { scrubFields } from './scrub.ts';
 import type { LogStream } from './stream.ts';
 
 export interface LogBackend {
-  /** May change while loggers are in use, their children included. */
+  /** May change at any time. A change applies to existing loggers and their children. */
   readonly verbosity: () => number;
   readonly nowMs: () => number;
-  /** Takes warnings and below. */
+  /** Gets warnings and lower levels. */
   readonly info: LogStream;
-  /** Takes errors. */
+  /** Gets errors. */
   readonly error: LogStream;
 }
 
 /**
- * One JSON object a line with the keys of Kubernetes' structured logs: `ts` (milliseconds since 1970), `v`, `msg`, `err`
- * and the fields. Errors have no `v` there, and warnings do not exist: here both say what they are under `level`.
+ * Writes one JSON object per line with the keys of Kubernetes' structured logs: `ts` (milliseconds since 1970), `v`,
+ * `msg`, `err` and the fields. Kubernetes gives errors no `v` and has no warnings, so both have a `level` here.
  */
 export function createJsonLogger(backend: LogBackend): Logger {
   const { verbosity, nowMs } = backend;
@@ -37,7 +37,7 @@ export function createJsonLogger(backend: LogBackend): Logger {
   return gateByVerbosity(root, verbosity);
 }
 
-/** A child of pino keeps the level of its creation. Here a change of the verbosity applies to children, too. */
+/** A child logger of pino keeps the level it was created with. Here a change of the verbosity applies to children too. */
 function gateByVerbosity(target: pino.Logger<'verbose'>, verbosity: () => number): Logger {
   return {
     error: (fields, message) => target.error(fields, message),
@@ -77,7 +77,7 @@ function splitByLevel({ info, error }: LogBackend): pino.DestinationStream {
   if (info === error) return info;
   const errorLevel = pino.levels.values['error'] ?? 50;
   const stream = {
-    // With this mark, pino leaves the level of each line in `lastLevel` before writing it.
+    // With this property, pino sets `lastLevel` to the level of each line before it writes the line.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
     write(line: string): void {

@@ -35,7 +35,7 @@ describe('text', () => {
       expected: 'I0102 03:04:05.067000       1 kcm] "started"\n',
     },
     {
-      name: 'values are quoted where they are text',
+      name: 'text values are quoted',
       write: (logger) => logger.warn({ key: 'ns/a "b"', n: 3, on: true, gone: null, skip: undefined }, 'odd'),
       expected: 'W0102 03:04:05.067000       1 kcm] "odd" key="ns/a \\"b\\"" n=3 on=true gone=null\n',
     },
@@ -50,7 +50,7 @@ describe('text', () => {
       expected: 'I0102 03:04:05.067000       1 kcm] "m" text=<\n\ta\n\tb\n >\n',
     },
     {
-      name: 'an error is its message and those of its causes',
+      name: 'an error is its message and the messages of its causes',
       write: (logger) => logger.error({ err: new Error('get pod a', { cause: new Error('refused') }) }, 'failed'),
       expected: 'E0102 03:04:05.067000       1 kcm] "failed" err="get pod a: refused"\n',
     },
@@ -77,7 +77,7 @@ describe('json', () => {
     { name: 'debug is at 4', write: (logger) => logger.debug({}, 'm'), expected: { ts, v: 4, msg: 'm' } },
     { name: 'trace is at 5', write: (logger) => logger.trace({}, 'm'), expected: { ts, v: 5, msg: 'm' } },
     {
-      name: 'a warning says so',
+      name: 'a warning has its level',
       write: (logger) => logger.warn({}, 'm'),
       expected: { ts, v: 0, level: 'warn', msg: 'm' },
     },
@@ -121,9 +121,9 @@ describe('verbosity', () => {
   }
 });
 
-describe('a verbosity that changes', () => {
+describe('a change of the verbosity', () => {
   for (const format of ['text', 'json'] as const) {
-    test(`reaches loggers and children that exist, as ${format}`, () => {
+    test(`applies to existing loggers and their children, as ${format}`, () => {
       let verbosity = 0;
       const text = log({ format, verbosity: () => verbosity }, (logger) => {
         const child = logger.child({ child: true });
@@ -142,7 +142,7 @@ describe('a verbosity that changes', () => {
 
 describe('destinations', () => {
   for (const format of ['text', 'json'] as const) {
-    test(`errors can be kept apart as ${format}`, () => {
+    test(`errors can have their own destination, as ${format}`, () => {
       const infoDestination = new MemoryStream();
       const errors = log({ format, infoDestination }, (logger) => {
         logger.error({}, '<E>');
@@ -163,7 +163,7 @@ describe('scrubFields', () => {
     { name: 'a token by its name', fields: { token: 'hunter2' } },
     { name: 'a token at the end of a name', fields: { bootstrapToken: 'hunter2', id_token: 'hunter2' } },
     {
-      name: 'what a secret keeps',
+      name: 'the data of a Secret',
       fields: { secret: { data: { password: 'hunter2' }, stringData: { x: 'hunter2' } } },
     },
     { name: 'client keys', fields: { 'client-key-data': 'hunter2', clientKey: 'hunter2', 'tls.key': 'hunter2' } },
@@ -179,34 +179,34 @@ describe('scrubFields', () => {
     { name: 'a secret in a map', fields: { map: new Map([['token', 'hunter2']]) } },
   ];
   for (const { name, fields } of secrets) {
-    test(`takes out ${name}`, () => {
+    test(`redacts ${name}`, () => {
       const scrubbed = JSON.stringify(scrubFields(fields, { stacks: true }));
       expect(scrubbed).not.toContain('hunter2');
       expect(scrubbed).toContain('[redacted]');
     });
   }
 
-  test('takes signed tokens out of text', () => {
+  test('redacts signed tokens in a text', () => {
     expect(scrubFields({ text: `got ${jwt}.` }, { stacks: false })).toEqual({ text: 'got [redacted].' });
   });
 
-  test('leaves what only sounds like a secret', () => {
+  test('keeps fields whose name only resembles a credential', () => {
     const fields = { key: 'ns/name', secretName: 'a', tokenExpirySeconds: 3, keys: ['a'], dataSize: 1 };
     expect(scrubFields(fields, { stacks: false })).toEqual(fields);
   });
 
-  test('ends with objects that contain themselves', () => {
+  test('stops at objects that contain themselves', () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
     expect(JSON.stringify(scrubFields({ cycle }, { stacks: false }))).toContain('[too deep]');
   });
 
-  test('shows the stack of what must be a mistake in the program', () => {
+  test('shows the stack of an error that must be a bug', () => {
     expect(scrubFields({ err: new TypeError('x is not a function') }, { stacks: false })).toHaveProperty('stack');
     expect(scrubFields({ err: new Error('conflict') }, { stacks: false })).not.toHaveProperty('stack');
   });
 
-  test('names what several failures were', () => {
+  test('lists the errors of an AggregateError', () => {
     const err = new AggregateError([new Error('a'), new Error('b')], 'both failed');
     expect(scrubFields({ err }, { stacks: false })).toEqual({ err: 'both failed [a, b]' });
   });

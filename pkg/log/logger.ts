@@ -3,7 +3,7 @@ export interface Logger {
   error(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   info(fields: object, message: string): void;
-  /** Changes in the cluster. Written from verbosity 3 on. */
+  /** For changes in the cluster. Written at verbosity 3 and above. */
   verbose(fields: object, message: string): void;
   debug(fields: object, message: string): void;
   trace(fields: object, message: string): void;

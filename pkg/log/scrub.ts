@@ -1,19 +1,19 @@
 const REDACTED = '[redacted]';
 
-/** Fields that hold a credential whatever their value looks like. `data` is how secrets name what they keep. */
+/** Names of fields that hold a credential. `data` is the content of a Secret. */
 const SECRET_KEY =
   /^(?:.*authorization|(?:set-)?cookie|.*passw(?:or)?d|.*token|(?:string|binary)?-?data|.*(?:client|private|tls)[-_.]?key(?:[-_.]?data)?|.*client[-_.]?secret)$/i;
 
-/** Credentials inside longer text: bearer headers, signed tokens, private keys, passwords in addresses. */
+/** Credentials within a text: bearer headers, signed tokens, private keys, passwords in URLs. */
 const SECRET_TEXT =
   /\b(?:Bearer|Basic)\s+[\w.~+/-]+=*|\beyJ[\w-]{6,}\.[\w-]+\.[\w-]*|-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|(?<=:\/\/)[^\s/@:]+:[^\s/@]+(?=@)/g;
 
-/** Deeper than any field should be; also ends cycles. */
+/** No field should be nested deeper. Also stops at cycles. */
 const MAX_DEPTH = 6;
 
 /**
- * Fields as they may be logged: credentials taken out, errors as text. The last line of defence, not a licence to log
- * whole objects.
+ * The fields to log, with credentials redacted and errors as text. This is the last line of defence: don't log whole
+ * objects.
  */
 export function scrubFields(fields: object, options: { readonly stacks: boolean }): Record<string, unknown> {
   const scrubbed: Record<string, unknown> = {};
@@ -50,7 +50,7 @@ function scrubText(text: string): string {
   return text.replace(SECRET_TEXT, REDACTED);
 }
 
-/** The message, followed by those of its causes where they add something. */
+/** The message and the messages of its causes, unless they repeat it. */
 function describeError(error: Error): string {
   let text = error.message === '' ? error.name : error.message;
   let cause: unknown = error.cause;
@@ -64,7 +64,7 @@ function describeError(error: Error): string {
   return text;
 }
 
-/** Errors that only a mistake in the program raises: without their stack nobody could find it. */
+/** Errors that only a bug in the program raises. Their stack is needed to find it. */
 function isBug(error: Error): boolean {
   return (
     error instanceof TypeError ||

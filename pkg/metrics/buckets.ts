@@ -1,4 +1,4 @@
-/** Upper bounds that start at `start` and grow by `factor`; computed step by step, as Go does, to the same last bit. */
+/** Upper bounds that start at `start` and grow by `factor`. Multiplied step by step like Go, so that every bit is equal. */
 export function exponentialBuckets(start: number, factor: number, count: number): readonly number[] {
   const bounds: number[] = [];
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
@@ -11,12 +11,12 @@ export function linearBuckets(start: number, width: number, count: number): read
   return bounds;
 }
 
-/** For durations in seconds where nothing better is known. */
+/** The default buckets for durations in seconds. */
 export const defaultBuckets: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * A bucket's bound as Go writes it (`1e-05`, `1.048576e+06`): it becomes the value of the label `le`, and series under
- * another spelling would be other series to a dashboard that has seen those of the Go binary.
+ * Formats the bound of a bucket like Go (`1e-05`, `1.048576e+06`). It is the value of the label `le`: with another
+ * spelling, dashboards made for the Go binary would not find the series.
  */
 export function formatBound(bound: number): string {
   if (bound === Infinity) return '+Inf';

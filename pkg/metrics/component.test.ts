@@ -43,7 +43,7 @@ describe('client metrics', () => {
     expect(count('rest_client_rate_limiter_duration_seconds_sum', series)).toBe(0.2);
   });
 
-  test('plugin certificates: the first to end counts, and the age of those replaced', async () => {
+  test('plugin certificates: the first to expire counts, and the age of replaced ones is observed', async () => {
     const registry = createMetricsRegistry();
     const metrics = createExecPluginMetrics(registry, () => 1_000_000);
     const [first, second] = [metrics.follow(), metrics.follow()];
@@ -57,7 +57,7 @@ describe('client metrics', () => {
     expect(sampleValue(families, 'rest_client_exec_plugin_certificate_rotation_age_sum')).toBe(1000);
   });
 
-  test('shared and created connections are told apart', async () => {
+  test('shared and new connections have different results', async () => {
     const registry = createMetricsRegistry();
     const metrics = createRestClientMetrics(registry);
     for (const shared of [false, true, true, false]) metrics.connectionsTaken(shared);
@@ -81,7 +81,7 @@ describe('component metrics', () => {
     expect(sampleValue(families, 'leader_election_slowpath_total', { name: 'kcm' })).toBe(1);
   });
 
-  test('features say whether they are on, under their stage', async () => {
+  test('a feature is 1 if it is enabled, labelled with its stage', async () => {
     const registry = createMetricsRegistry();
     recordFeatures(registry, [
       { name: 'Old', stage: '', enabled: true },
@@ -92,7 +92,7 @@ describe('component metrics', () => {
     expect(sampleValue(families, 'kubernetes_feature_enabled', { name: 'New', stage: 'ALPHA' })).toBe(0);
   });
 
-  test('build and compatibility are labels', async () => {
+  test('build and compatible releases are labels', async () => {
     const registry = createMetricsRegistry();
     recordBuildInfo(registry, {
       major: '1',

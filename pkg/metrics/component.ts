@@ -2,25 +2,25 @@ import { defineCounter, defineGauge, defineHistogram } from './families.ts';
 import type { Counter, Histogram } from './families.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-/** Serves as the metrics of any number of electors, told apart by the name of their lease. */
+/** The metrics of all electors of the process, labelled with the name of their lease. */
 export interface LeaderElectionMetrics {
   setLeading(name: string, leading: boolean): void;
   countSlowPath(name: string): void;
 }
 
-/** `names`: the leases that are stood for; their series exist, at zero, from now on. */
+/** `names`: the leases that this process is a candidate for. Their series exist, at zero, from the start. */
 export function createLeaderElectionMetrics(
   registry: MetricsRegistry,
   names: readonly string[] = [],
 ): LeaderElectionMetrics {
   const status = defineGauge(registry, {
     name: 'leader_election_master_status',
-    help: 'Whether this process holds the lease of this name: 1 leads, 0 stands by.',
+    help: 'Whether this process holds the lease of this name: 1 for the leader, 0 for a standby.',
     labels: ['name'],
   });
   const slowPaths = defineCounter(registry, {
     name: 'leader_election_slowpath_total',
-    help: 'Renewals for which the lease had to be read first, because writing it as last seen did not do.',
+    help: 'Renewals that had to read the lease first, because a write of the last observed lease failed.',
     labels: ['name'],
   });
   for (const name of names) {
@@ -50,14 +50,14 @@ export function recordFeatures(registry: MetricsRegistry, features: Iterable<Fea
 }
 
 export interface BuildInfo {
-  /** Of the Kubernetes release whose behaviour this build has. */
+  /** The Kubernetes release that this build implements. */
   readonly major: string;
   readonly minor: string;
   readonly gitVersion: string;
   readonly gitCommit: string;
   readonly gitTreeState: string;
   readonly buildDate: string;
-  /** Of the runtime, which stands where the Go binary names its own. */
+  /** The version of Node, in the label where the Go binary has the version of Go. */
   readonly runtimeVersion: string;
   readonly compiler: string;
   readonly platform: string;
@@ -66,7 +66,7 @@ export interface BuildInfo {
 export function recordBuildInfo(registry: MetricsRegistry, info: BuildInfo): void {
   defineGauge(registry, {
     name: 'kubernetes_build_info',
-    help: 'Always 1; the labels tell which build this is.',
+    help: 'Always 1. The labels identify the build.',
     labels: [
       'major',
       'minor',
@@ -94,14 +94,14 @@ export function recordBuildInfo(registry: MetricsRegistry, info: BuildInfo): voi
   const release = `${info.major}.${info.minor}`;
   defineGauge(registry, {
     name: 'version_info',
-    help: 'Always 1; the labels tell which Kubernetes releases this component behaves as.',
+    help: 'Always 1. The labels are the Kubernetes releases that this component implements and emulates.',
     labels: ['component', 'binary', 'emulation', 'min_compat'],
   })
     .with({ component: 'kube', binary: release, emulation: release, min_compat: previousRelease(info) })
     .set(1);
 }
 
-// Kubernetes promises compatibility with the release before, unless told otherwise.
+// By default, a component is compatible with the previous release.
 function previousRelease({ major, minor }: BuildInfo): string {
   return `${major}.${Number.parseInt(minor, 10) - 1}`;
 }
@@ -110,7 +110,7 @@ export interface ControllerMetrics {
   setRunning(controller: string, running: boolean): void;
 }
 
-/** `controllers`: those that will be started; each exists, at zero, from now on. */
+/** `controllers`: the controllers that will be started. Their series exist, at zero, from the start. */
 export function createControllerMetrics(
   registry: MetricsRegistry,
   manager: string,
@@ -125,17 +125,17 @@ export function createControllerMetrics(
   return { setRunning: (name, running) => gauge.with({ name, manager }).set(running ? 1 : 0) };
 }
 
-/** How one reconcile ended: done, to be looked at again, overtaken by another write, failed and retried, failed for good. */
+/** The outcome of a reconcile. An `error` is retried, a `terminal_error` is not. */
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'conflict' | 'error' | 'terminal_error';
 
 export interface ReconcileMetrics {
   observe(outcome: ReconcileOutcome, durationMs: number): void;
-  /** Workers that are reconciling just now. */
+  /** Reads the number of workers that are reconciling. */
   active(read: () => number): void;
 }
 
 const OUTCOMES: readonly ReconcileOutcome[] = ['success', 'requeue_after', 'conflict', 'error', 'terminal_error'];
-/** From well below a millisecond, when there was nothing to do, to the longest a reconcile may take. */
+/** From half a millisecond, for a reconcile without changes, to the time limit of a reconcile. */
 const RECONCILE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export function createReconcileMetrics(registry: MetricsRegistry, controller: string): ReconcileMetrics {
@@ -149,13 +149,13 @@ export function createReconcileMetrics(registry: MetricsRegistry, controller: st
   );
   const seconds: Histogram = defineHistogram(registry, {
     name: 'controller_reconcile_duration_seconds',
-    help: 'Time that reconciles take, whatever their outcome.',
+    help: 'Duration of reconciles, for all outcomes.',
     labels: ['controller'],
     buckets: RECONCILE_SECONDS,
   }).with({ controller });
   const activeWorkers = defineGauge(registry, {
     name: 'controller_active_workers',
-    help: 'Workers that are reconciling at this moment.',
+    help: 'Workers that are currently reconciling.',
     labels: ['controller'],
   }).with({ controller });
   return {

@@ -47,7 +47,7 @@ describe('metric families', () => {
     expect(sampleValue(families, 'h_count')).toBe(0);
   });
 
-  test('children with different labels count apart', async () => {
+  test('children with different labels have different values', async () => {
     const registry = createMetricsRegistry();
     const family = defineCounter(registry, { name: 'c_total', help: 'C.', labels: ['zone', 'kind'] });
     family.with({ zone: 'a', kind: 'x' }).inc();
@@ -78,7 +78,7 @@ describe('metric families', () => {
     expect(histogram.count).toBe(5);
   });
 
-  test('a gauge may be read only when scraped', async () => {
+  test('a gauge can be read at each scrape', async () => {
     const registry = createMetricsRegistry();
     let value = 1;
     defineGauge(registry, { name: 'g', help: 'G.' }).readFrom(() => value);
@@ -86,7 +86,7 @@ describe('metric families', () => {
     expect(sampleValue(parsePrometheusText(await registry.metrics()), 'g')).toBe(7);
   });
 
-  test('a removed child is served no more', async () => {
+  test('a removed child is not served', async () => {
     const registry = createMetricsRegistry();
     const zones = defineGauge(registry, { name: 'g', help: 'G.', labels: ['zone'] });
     zones.with({ zone: 'a' }).set(1);
@@ -99,7 +99,7 @@ describe('metric families', () => {
     ).toEqual([{ zone: 'b' }]);
   });
 
-  test('defining the same family again gives the same series', () => {
+  test('defining the same family again returns the same series', () => {
     const registry = createMetricsRegistry();
     const spec = { name: 'c_total', help: 'C.', labels: ['x'] } as const;
     defineCounter(registry, spec).with({ x: '1' }).inc();
@@ -118,14 +118,14 @@ describe('metric families', () => {
     },
   ];
   for (const { name, define } of conflicts) {
-    test(`a name cannot be taken by a family of other ${name}`, () => {
+    test(`a family with other ${name} cannot have the same name`, () => {
       const registry = createMetricsRegistry();
       defineHistogram(registry, { name: 'h', help: 'H.', labels: ['x'] });
       expect(() => define(registry)).toThrow(MetricConflictError);
     });
   }
 
-  test('families are served by name', async () => {
+  test('families are sorted by name', async () => {
     const registry = createMetricsRegistry();
     for (const name of ['b', 'c', 'a']) defineGauge(registry, { name, help: name });
     expect([...parsePrometheusText(await registry.metrics()).keys()]).toEqual(['a', 'b', 'c']);

@@ -4,7 +4,7 @@ import type { Clock } from '../time/index.ts';
 import { defineCounter, defineGauge, defineHistogram } from './families.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-/** What the process uses of the machine, read when scraped. Where there is no /proc, what is only found there is left out. */
+/** The resource usage of the process, read at each scrape. Without /proc, the metrics that need it are omitted. */
 export function defineProcessMetrics(registry: MetricsRegistry): void {
   const counter = counterOn(registry);
   const gauge = gaugeOn(registry);
@@ -34,7 +34,7 @@ export function defineProcessMetrics(registry: MetricsRegistry): void {
   });
 }
 
-/** What the JavaScript engine and its event loop are doing, read when scraped. */
+/** Metrics of the JavaScript engine and its event loop, read at each scrape. */
 export function defineRuntimeMetrics(registry: MetricsRegistry): void {
   const counter = counterOn(registry);
   const gauge = gaugeOn(registry);
@@ -55,8 +55,8 @@ export function defineRuntimeMetrics(registry: MetricsRegistry): void {
 const LAG_SAMPLE_MS = 250;
 
 /**
- * Measures how late the event loop gets to what is due, until the signal aborts: what every controller, probe and lease
- * renewal waits for in vain while something computes.
+ * Measures how late timers fire, until the signal aborts. A long computation delays every controller, probe and lease
+ * renewal by this much.
  */
 export async function runEventLoopLagMeter(
   registry: MetricsRegistry,
@@ -85,14 +85,14 @@ export function virtualMemoryIn(status: string): number {
   return Number(/^VmSize:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024;
 }
 
-/** A soft limit of /proc/self/limits; without one, the largest number the kernel knows. */
+/** A soft limit of /proc/self/limits. `unlimited` is the largest number of the kernel. */
 export function softLimitIn(limits: string, name: string): number {
   const line = limits.split('\n').find((candidate) => candidate.startsWith(name)) ?? '';
   const [soft] = line.slice(name.length).trim().split(/\s+/);
   return soft === 'unlimited' ? 2 ** 64 : Number(soft === '' ? Number.NaN : soft);
 }
 
-/** A column of the `IpExt` table of /proc/self/net/netstat: a line of names, then one of values. */
+/** A column of the `IpExt` table of /proc/self/net/netstat, which has a line of names and a line of values. */
 export function octetsIn(netstat: string, column: 'InOctets' | 'OutOctets'): number {
   const [names = '', values = ''] = netstat.split('\n').filter((line) => line.startsWith('IpExt:'));
   return Number(values.split(' ')[names.split(' ').indexOf(column)] ?? Number.NaN);

@@ -1,5 +1,5 @@
-// Only the registry is loaded: the package's main file also brings clustering, a push gateway and tracing, which cost
-// some 50 ms at every start and are never used here.
+// Only the registry is loaded. The main file of the package also loads clustering, a push gateway and tracing, which
+// take about 50 ms at every start and are not used here.
 declare module 'prom-client/lib/registry.js' {
   import type { Registry } from 'prom-client';
   const registry: typeof Registry;

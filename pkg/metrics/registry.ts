@@ -1,10 +1,10 @@
 import type { Metric, Registry } from 'prom-client';
 import PromRegistry from 'prom-client/lib/registry.js';
 
-/** Takes the families of this folder, and any metric of prom-client whose `registers` name it. */
+/** Serves the families of this folder, and metrics of prom-client that are registered with it. */
 export type MetricsRegistry = Registry;
 
-/** What the registry reads from a metric when scraped. */
+/** The part of a metric that the registry of prom-client reads at each scrape. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -19,9 +19,9 @@ export interface FamilySnapshot extends Pick<MetricFamily, 'name' | 'help' | 'ty
 export interface Sample {
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Where the line's name is not the family's: the parts of a histogram. */
+  /** The name of the series if it is not the family's name, as for the parts of a histogram. */
   readonly metricName?: string;
-  /** Labels that many samples share, as one object: written out once. */
+  /** Labels that several samples share. They are formatted once. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +29,7 @@ export function createMetricsRegistry(): MetricsRegistry {
   return new SortedRegistry();
 }
 
-/** Serves the families by name, as Go's registries do, so that two scrapes can be compared line by line. */
+/** Sorts the families by name like Go's registries, so that two scrapes can be compared line by line. */
 class SortedRegistry extends PromRegistry {
   override async metrics(): Promise<string> {
     const names = this.getMetricsAsArray().map(({ name }) => name);
@@ -39,8 +39,8 @@ class SortedRegistry extends PromRegistry {
 }
 
 /**
- * Gives the family of this name if the registry has one of the same kind, else registers a new one: a controller that
- * starts again after a crash finds the series of its first life.
+ * Returns the family of this name if the registry has one of the same kind. Otherwise registers a new one. So a
+ * controller that is restarted in the same process continues its series.
  */
 export function registerOnce<F extends MetricFamily>(
   registry: MetricsRegistry,
@@ -67,7 +67,7 @@ export class MetricConflictError extends Error {
   }
 }
 
-// prom-client types its metrics as its own four classes, but its registry only ever reads `name` and calls `get`.
+// The types of prom-client allow only its own four classes, but its registry only reads `name` and calls `get`.
 function asPromMetric(family: MetricFamily): Metric {
   if (!isPromMetric(family)) throw new TypeError('a metric family needs a name and get()');
   return family;
