@@ -1,4 +1,4 @@
-import { keyOf, resourceName } from '../pkg/api/index.ts';
+import { keyOf } from '../pkg/api/index.ts';
 import type { Kind, KubeObject, ObjectKey } from '../pkg/api/index.ts';
 import {
   isBadRequest,
@@ -205,11 +205,11 @@ function failureOf(error: unknown): Failure {
 }
 
 function logFailure<T extends KubeObject>(
-  { kind, logger }: ReflectorOptions<T>,
+  { logger }: ReflectorOptions<T>,
   failure: Failure,
   error: unknown,
 ): void {
-  const fields = { err: error, failure, resource: resourceName(kind) };
+  const fields = { err: error, failure }; // the informer's logger names the resource
   if (failure === 'expired' || failure === 'refused') logger.info(fields, 'list or watch has to start anew');
   else logger.warn(fields, 'list or watch failed');
 }

@@ -147,6 +147,15 @@ describe('an informer', () => {
     await finish();
   });
 
+  test('names the resource of a failed watch once in the log line', async () => {
+    const { logger, watch, takeEvents, finish } = await setUpSynced();
+    watch.fail(connectionError());
+    await takeEvents();
+    const line = logger.lines.find(({ message }) => message === 'list or watch failed');
+    expect(line).toMatchObject({ fields: { resource: 'configmaps' }, repeated: [] });
+    await finish();
+  });
+
   test('lists again when the version has expired, and finds out what was missed', async () => {
     const { client, watch, takeEvents, finish, informer } = await setUpSynced();
     watch.fail(expiredError());

@@ -14,6 +14,8 @@ export interface LogLine {
   readonly level: 'error' | 'warn' | 'info' | 'verbose' | 'debug' | 'trace';
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Fields that the child logger carries already: a log line would show them twice. */
+  readonly repeated: readonly string[];
 }
 
 /** Keeps what is logged, by itself and its children, in the order it was logged. */
@@ -55,6 +57,7 @@ export class RecordingLogger implements Logger {
   }
 
   #record(level: LogLine['level'], fields: object, message: string): void {
-    this.lines.push({ level, message, fields: { ...this.#bound, ...fields } });
+    const repeated = Object.keys(fields).filter((name) => Object.hasOwn(this.#bound, name));
+    this.lines.push({ level, message, fields: { ...this.#bound, ...fields }, repeated });
   }
 }

@@ -43,7 +43,7 @@ export function watchAnswer(deps: ResourceDeps, call: Call, fieldSelector?: stri
     allowBookmarks: isTrue(query.get('allowWatchBookmarks')),
     timeoutSeconds: wholeNumber(query, 'timeoutSeconds'),
   };
-  const stream = startWatch(deps, resource, request, viewOf(deps, call), response);
+  const stream = startWatch(deps, resource, request, { view: viewOf(deps, call), response });
   deps.watches.add(stream);
   response.once('close', () => deps.watches.delete(stream));
   return undefined;

@@ -24,16 +24,21 @@ export interface WatchDeps {
   readonly bookmarkEveryMs: number;
 }
 
-/** A client that reads more slowly than this is sent away: it can list again, memory cannot grow again. */
+/** Where the events go, and how they are shown there. */
+export interface WatchTarget {
+  readonly view: View;
+  readonly response: ServerResponse;
+}
+
+/** A client that falls this far behind is disconnected: it can list again, and the server keeps its memory. */
 const maxUnsentBytes = 64 * 1024 * 1024;
 
-/** Streams changes until the client or the time limit ends it. Throws before the first byte, or not at all. */
+/** Streams changes until the client or the timeout ends the watch. Throws before the first byte, or not at all. */
 export function startWatch(
   deps: WatchDeps,
   resource: Resource,
   request: WatchRequest,
-  view: View,
-  response: ServerResponse,
+  { view, response }: WatchTarget,
 ): WatchStream {
   checkInitialEvents(request);
   const matches = compileSelection(request, resource);
@@ -45,6 +50,7 @@ export function startWatch(
   // A watch that cannot go on from its version begins all the same, and says so in its first event.
   const missed = wantsState || version === undefined ? [] : changesSince(deps.api, storage, version);
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
+  response.flushHeaders(); // a client may wait for the headers before it writes what the watch is to show
   if (missed instanceof Failure) {
     response.end(`${JSON.stringify({ type: 'ERROR', object: missed.toStatus() })}\n`);
     return stream;
