@@ -204,11 +204,7 @@ function failureOf(error: unknown): Failure {
   return isUnavailable ? 'unavailable' : 'other';
 }
 
-function logFailure<T extends KubeObject>(
-  { logger }: ReflectorOptions<T>,
-  failure: Failure,
-  error: unknown,
-): void {
+function logFailure<T extends KubeObject>({ logger }: ReflectorOptions<T>, failure: Failure, error: unknown): void {
   const fields = { err: error, failure }; // the informer's logger names the resource
   if (failure === 'expired' || failure === 'refused') logger.info(fields, 'list or watch has to start anew');
   else logger.warn(fields, 'list or watch failed');

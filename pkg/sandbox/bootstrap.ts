@@ -60,7 +60,7 @@ interface Wanted {
 function ensure(api: Api, { group, resource: name, namespace, body }: Wanted): void {
   const resource = api.registry.get(group, 'v1', name);
   if (api.find(resource, keyIn(resource, namespace, body.metadata.name)) !== undefined) return;
-  createObject(api, resource, namespace, decode(body, resource, 'Strict').object, { dryRun: false });
+  createObject(api, { resource, namespace }, decode(body, resource, 'Strict').object, { dryRun: false });
 }
 
 /** Makes the account that pods run as, in every namespace, as a controller would where one runs. */

@@ -67,12 +67,12 @@ export function deleteAnswer(deps: ResourceDeps, call: Call, key: ObjectKey | un
     const chosen = [...deps.api.store.entries(storageId(resource))].filter(({ object }) => matches(object));
     const entries = chosen.map(({ object }) => {
       const each = keyIn(resource, object.metadata.namespace, object.metadata.name);
-      return asVersion(deleteObject(deps.api, resource, each, deletion, options).entry, resource);
+      return asVersion(deleteObject(deps.api, { resource, key: each }, deletion, options).entry, resource);
     });
     const metadata = { resourceVersion: String(deps.api.store.version) };
     return ok(showList({ entries, metadata }, resource, view));
   }
-  const { entry, removed } = deleteObject(deps.api, resource, key, deletion, options);
+  const { entry, removed } = deleteObject(deps.api, { resource, key }, deletion, options);
   const rules = rulesOf(storageId(resource), resource.type.kind === 'custom');
   if (!removed || rules.returnsDeleted === true) return ok(showObject(asVersion(entry, resource), resource, view));
   const { name, uid } = entry.object.metadata;

@@ -30,17 +30,12 @@ export async function answerCall(deps: ResourceDeps, call: Call): Promise<Answer
     case 'GET':
       requireVerb(resource, 'get');
       if (isTrue(call.query.get('watch'))) return watchAnswer(deps, call, `metadata.name=${name}`);
-      return shown(deps, call, api.get(resource, key), 200);
+      return shown(deps, call, { entry: api.get(resource, key) });
     case 'PUT': {
       requireVerb(resource, 'update');
       const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
-      return shown(
-        deps,
-        call,
-        replaceObject(api, resource, key, object, { dryRun, manager: call.manager, target: 'object' }),
-        200,
-        warnings,
-      );
+      const options = { dryRun, manager: call.manager, target: 'object' } as const;
+      return shown(deps, call, { entry: replaceObject(api, { resource, key }, object, options), warnings });
     }
     case 'PATCH':
       requireVerb(resource, 'patch');
@@ -80,7 +75,9 @@ async function createAnswer(deps: ResourceDeps, call: Call): Promise<Answer> {
     const metadata = isFields(object['metadata']) ? object['metadata'] : {};
     return bindAnswer(deps, call, typeof metadata['name'] === 'string' ? metadata['name'] : '', object);
   }
-  return shown(deps, call, createObject(deps.api, resource, path.namespace, object, { dryRun }), 201, warnings);
+  const { namespace } = path;
+  const entry = createObject(deps.api, { resource, namespace }, object, { dryRun });
+  return shown(deps, call, { entry, status: 201, warnings });
 }
 
 const updateTargets: Readonly<Record<string, UpdateTarget>> = {
@@ -100,16 +97,11 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
   if (subresource === 'scale') return scaleAnswer(deps, call, name);
   const target = ownValue(updateTargets, subresource);
   if (target !== undefined) {
-    if (verb === 'get') return shown(deps, call, api.get(resource, key), 200);
+    if (verb === 'get') return shown(deps, call, { entry: api.get(resource, key) });
     if (verb === 'patch') return patchAnswer(deps, call, name, target);
     const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
-    return shown(
-      deps,
-      call,
-      replaceObject(api, resource, key, object, { dryRun, manager: call.manager, target }),
-      200,
-      warnings,
-    );
+    const options = { dryRun, manager: call.manager, target };
+    return shown(deps, call, { entry: replaceObject(api, { resource, key }, object, options), warnings });
   }
   const body = await readObject(deps, call);
   switch (subresource) {
@@ -117,7 +109,7 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
       return bindAnswer(deps, call, name, body);
     case 'eviction': {
       const deletion = isFields(body['deleteOptions']) ? body['deleteOptions'] : {};
-      evictPod(api, resource, key, deletion, { dryRun });
+      evictPod(api, key, deletion, { dryRun });
       return { status: 201, body: success() };
     }
     case 'token': {
@@ -142,17 +134,17 @@ async function scaleAnswer(deps: ResourceDeps, call: Call, name: string): Promis
   const key = keyIn(resource, path.namespace, name);
   const present = scaleOf(resource, asVersion(api.get(resource, key), resource));
   if (request.method === 'GET') return ok(present);
-  if (request.method === 'PUT') return ok(updateScale(api, resource, key, await readObject(deps, call), call));
+  if (request.method === 'PUT') return ok(updateScale(api, { resource, key }, await readObject(deps, call), call));
   const type = patchTypeOf(call);
   const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
   // A scale has no lists: a strategic patch of it is a merge.
   const patched = applyPatchOf(type === 'strategic' ? 'merge' : type, { ...present }, patch, resource);
-  return ok(updateScale(api, resource, key, patched, call));
+  return ok(updateScale(api, { resource, key }, patched, call));
 }
 
 function bindAnswer({ api }: ResourceDeps, call: Call, name: string, binding: Fields): Answer {
   const pods = api.registry.get('', 'v1', 'pods');
-  bindPod(api, pods, keyIn(pods, call.path.namespace, name), binding, call);
+  bindPod(api, keyIn(pods, call.path.namespace, name), binding, call);
   return { status: 201, body: success() };
 }
 
@@ -167,14 +159,13 @@ async function patchAnswer(deps: ResourceDeps, call: Call, name: string, target:
       manager: call.query.get('fieldManager') ?? '',
       force: isTrue(call.query.get('force')),
     };
-    const place = { namespace: path.namespace, name, key };
-    const { entry, created, warnings } = applyObject(deps.api, resource, place, body, options);
-    return shown(deps, call, entry, created ? 201 : 200, warnings);
+    const place = { resource, key, namespace: path.namespace, name };
+    const { entry, created, warnings } = applyObject(deps.api, place, body, options);
+    return shown(deps, call, { entry, status: created ? 201 : 200, warnings });
   }
   const options = { ...common, type: patchTypeOf(call) };
   const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
-  const { entry, warnings } = patchObject(deps.api, resource, key, patch, options);
-  return shown(deps, call, entry, 200, warnings);
+  return shown(deps, call, patchObject(deps.api, { resource, key }, patch, options));
 }
 
 const applyType = 'application/apply-patch+yaml';
@@ -190,7 +181,14 @@ function patchTypeOf({ request, resource }: Call): PatchType {
   throw unsupportedMediaType([...offered.map(([name]) => name), applyType].join(', '));
 }
 
-function shown(deps: WatchDeps, call: Call, entry: Entry, status: number, warnings: readonly string[] = []): Answer {
+interface Outcome {
+  readonly entry: Entry;
+  /** Default: 200. */
+  readonly status?: number | undefined;
+  readonly warnings?: readonly string[] | undefined;
+}
+
+function shown(deps: WatchDeps, call: Call, { entry, status = 200, warnings }: Outcome): Answer {
   const { resource } = call;
   return { status, body: showObject(asVersion(entry, resource), resource, viewOf(deps, call)), warnings };
 }

@@ -64,7 +64,9 @@ function eventsIn(text: string): string[] {
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as { type: string; object: UntypedObject & { code?: number } })
     .map(({ type, object }) =>
-      type === 'ERROR' ? `ERROR ${object.code}` : `${type} ${object.metadata.name ?? ''}@${object.metadata.resourceVersion}`,
+      type === 'ERROR'
+        ? `ERROR ${object.code}`
+        : `${type} ${object.metadata.name ?? ''}@${object.metadata.resourceVersion}`,
     );
 }
 

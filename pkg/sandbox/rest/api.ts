@@ -14,7 +14,7 @@ export interface ApiDeps {
   readonly random: () => number;
 }
 
-/** What the verbs share: where objects are, and what time it is. */
+/** Shared by all verbs: the store, the registry, the clock and the random source. */
 export class Api {
   readonly store: Store;
   readonly registry: Registry;
@@ -63,12 +63,18 @@ function* objectsOf(store: Store, storage: string): Generator<UntypedObject> {
   for (const { object } of store.entries(storage)) yield object;
 }
 
-/** Where an object of this resource lies; what lives in no namespace has none in its key. */
+/** Addresses one object. */
+export interface ObjectTarget {
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+}
+
+/** The key of an object. Cluster-scoped resources have no namespace in their keys. */
 export function keyIn(resource: Resource, namespace: string | undefined, name: string): ObjectKey {
   return objectKey(resource.namespaced ? namespace : undefined, name);
 }
 
-/** The entry as this version of the resource shows it: all versions of a custom resource share what is stored. */
+/** Shows an entry in the version of the resource: all versions of a custom resource share one stored object. */
 export function asVersion(entry: Entry, resource: Resource): Entry {
   if (resource.type.kind === 'built-in') return entry;
   const apiVersion = apiVersionOf(resource);

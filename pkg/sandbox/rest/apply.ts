@@ -1,9 +1,9 @@
-import { formatTime, ownValue, type ObjectKey } from '../../api/index.ts';
+import { formatTime, ownValue } from '../../api/index.ts';
 import { applyFields, shapeOf, type Conflict, type Writer } from '../apply/index.ts';
 import { badRequest, Failure, invalid } from '../failure.ts';
 import { apiVersionOf, type Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
-import { asVersion, type Api } from './api.ts';
+import { asVersion, type Api, type ObjectTarget } from './api.ts';
 import { createObject } from './create.ts';
 import { decode } from './decode.ts';
 import type { Patched, PatchOptions } from './patch.ts';
@@ -16,29 +16,31 @@ export interface ApplyOptions extends Omit<PatchOptions, 'type'> {
 /** Server-side apply: makes an object what it is said to be, as far as it is said; creates it where there is none. */
 export function applyObject(
   api: Api,
-  resource: Resource,
-  place: { readonly namespace: string | undefined; readonly name: string; readonly key: ObjectKey },
+  target: ObjectTarget & { readonly namespace: string | undefined; readonly name: string },
   body: unknown,
   options: ApplyOptions,
 ): Patched & { readonly created: boolean } {
   if (!isFields(body)) throw badRequest('error decoding YAML: it is not an object');
-  const { manager = '', target, force } = options;
+  const { resource, namespace, name, key } = target;
+  const { manager = '', force } = options;
+  const subresource = options.target === 'object' ? undefined : options.target;
   if (manager === '') {
     const detail = 'is required for apply patch';
     const subject = { group: 'meta.k8s.io', resource: '', kind: 'PatchOptions' };
     throw invalid(subject, '', [{ type: 'Required', field: 'fieldManager', detail }]);
   }
-  checkApplied(body, place.name, resource);
+  checkApplied(body, name, resource);
   const { object: read, warnings } = decode(body, resource, options.validation);
   const applied = restrict(read, body) as Fields; // of two objects
-  const found = api.find(resource, place.key);
+  const found = api.find(resource, key);
   const old = found && asVersion(found, resource);
-  if (old === undefined && target !== 'object') throw badRequest('only an object as a whole can be made by an apply');
+  if (old === undefined && subresource !== undefined)
+    throw badRequest('only an object as a whole can be made by an apply');
   const writer: Writer = {
     manager,
     operation: 'Apply',
     apiVersion: apiVersionOf(resource),
-    subresource: target === 'object' ? undefined : target,
+    subresource,
     time: formatTime(api.nowMs),
   };
   const managedFields = old?.object.metadata.managedFields ?? [];
@@ -55,9 +57,9 @@ export function applyObject(
   const { object } = decode(outcome.object, resource, 'Ignore');
   if (manager === 'kubectl') noteLastApplied(object, body);
   if (old === undefined) {
-    return { entry: createObject(api, resource, place.namespace, object, write), warnings, created: true };
+    return { entry: createObject(api, { resource, namespace }, object, write), warnings, created: true };
   }
-  return { entry: storeUpdate(api, resource, { key: place.key, old, next: object }, write), warnings, created: false };
+  return { entry: storeUpdate(api, resource, { key, old, next: object }, write), warnings, created: false };
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';

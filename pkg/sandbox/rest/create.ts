@@ -25,11 +25,16 @@ export interface WriteOptions {
   readonly managedFields?: ManagedFields | undefined;
 }
 
+/** Where a new object goes. Its name is in its metadata. */
+export interface CreateTarget {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+}
+
 /** Stores a new object, as read by `decode`. */
 export function createObject(
   api: Api,
-  resource: Resource,
-  namespace: string | undefined,
+  { resource, namespace }: CreateTarget,
   decoded: Fields,
   options: WriteOptions,
 ): Entry {

@@ -57,7 +57,7 @@ function deleteAll(api: Api, resource: Resource): void {
   for (const { object } of entries) {
     if (isBeingDeleted(object.metadata)) continue;
     const key = keyIn(resource, object.metadata.namespace, object.metadata.name);
-    deleteObject(api, resource, key, {}, { dryRun: false });
+    deleteObject(api, { resource, key }, {}, { dryRun: false });
   }
 }
 

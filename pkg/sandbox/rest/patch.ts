@@ -1,10 +1,9 @@
-import type { ObjectKey } from '../../api/index.ts';
 import { badRequest, conflict, Failure, invalid } from '../failure.ts';
 import { applyJsonPatch, applyMerge, applyStrategicMerge } from '../patch/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import type { Entry } from '../storage/index.ts';
-import { asVersion, type Api } from './api.ts';
+import { asVersion, type Api, type ObjectTarget } from './api.ts';
 import type { WriteOptions } from './create.ts';
 import { decode, type Decoded, type FieldValidation } from './decode.ts';
 import { storeUpdate, type UpdateTarget } from './update.ts';
@@ -29,13 +28,7 @@ export interface Patched {
 }
 
 /** Changes a stored object by a patch. */
-export function patchObject(
-  api: Api,
-  resource: Resource,
-  key: ObjectKey,
-  patch: unknown,
-  options: PatchOptions,
-): Patched {
+export function patchObject(api: Api, { resource, key }: ObjectTarget, patch: unknown, options: PatchOptions): Patched {
   const old = asVersion(api.get(resource, key), resource);
   const patched = applyPatchOf(options.type, old.object, patch, resource);
   const { object, warnings } = decodePatched(patched, patch, resource, options);

@@ -18,8 +18,11 @@ import type { WriteOptions } from './create.ts';
 import { deleteObject, type Deletion } from './remove.ts';
 import { storeUpdate } from './update.ts';
 
-/** Places a pod on a node, as a scheduler does. */
-export function bindPod(api: Api, pods: Resource, key: ObjectKey, binding: Fields, options: WriteOptions): void {
+const podsOf = (api: Api): Resource => api.registry.get('', 'v1', 'pods');
+
+/** Binds a pod to a node, as a scheduler does. */
+export function bindPod(api: Api, key: ObjectKey, binding: Fields, options: WriteOptions): void {
+  const pods = podsOf(api);
   const old = api.get(pods, key);
   const pod = old.object as unknown as Pod; // what lies under pods is one
   const target = isFields(binding['target']) ? binding['target'] : {};
@@ -74,12 +77,13 @@ function textOnly(fields: Fields): Record<string, string> {
 }
 
 /** Deletes a pod unless a disruption budget forbids it. */
-export function evictPod(api: Api, pods: Resource, key: ObjectKey, deletion: Deletion, options: WriteOptions): void {
+export function evictPod(api: Api, key: ObjectKey, deletion: Deletion, options: WriteOptions): void {
+  const pods = podsOf(api);
   const pod = api.get(pods, key).object as unknown as Pod; // what lies under pods is one
   const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed' || pod.status?.phase === 'Pending';
   if (!isOver && !isBeingDeleted(pod.metadata)) takeFromBudget(api, pod, options);
   if (!options.dryRun) markEvicted(api, pods, key);
-  deleteObject(api, pods, key, deletion, options);
+  deleteObject(api, { resource: pods, key }, deletion, options);
 }
 
 /** Why the pod goes, for controllers that count disruptions apart from failures. */

@@ -1,17 +1,10 @@
-import {
-  formatTime,
-  parseTime,
-  isBeingDeleted,
-  ExactInteger,
-  type ObjectKey,
-  type UntypedObject,
-} from '../../api/index.ts';
+import { formatTime, parseTime, isBeingDeleted, ExactInteger, type UntypedObject } from '../../api/index.ts';
 import { conflict, forbidden, invalid } from '../failure.ts';
 import { storageId, type Resource } from '../registry/index.ts';
 import { rulesOf } from '../rules/index.ts';
 import { isFields } from '../schema/index.ts';
 import { Entry } from '../storage/index.ts';
-import type { Api } from './api.ts';
+import type { Api, ObjectTarget } from './api.ts';
 import type { WriteOptions } from './create.ts';
 
 export interface Deletion {
@@ -33,8 +26,7 @@ const lastingNamespaces = new Set(['default', 'kube-system', 'kube-public']);
 /** Removes an object, or marks it as going: for finalizers to be worked off, or a grace period to pass. */
 export function deleteObject(
   api: Api,
-  resource: Resource,
-  key: ObjectKey,
+  { resource, key }: ObjectTarget,
   deletion: Deletion,
   options: WriteOptions,
 ): Removal {

@@ -1,10 +1,10 @@
-import { formatSelector, ownValue, setOwn, copyOf, type ObjectKey, type Scale } from '../../api/index.ts';
+import { formatSelector, ownValue, setOwn, copyOf, type Scale } from '../../api/index.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import { readPath } from '../table/index.ts';
 import type { Entry } from '../storage/index.ts';
-import { asVersion, type Api } from './api.ts';
+import { asVersion, type Api, type ObjectTarget } from './api.ts';
 import type { WriteOptions } from './create.ts';
 import { storeUpdate } from './update.ts';
 
@@ -49,7 +49,12 @@ function selectorText(selector: unknown): string | undefined {
   return formatSelector(isLabels ? { matchLabels: selector } : selector);
 }
 
-export function updateScale(api: Api, resource: Resource, key: ObjectKey, scale: Fields, options: WriteOptions): Scale {
+export function updateScale(
+  api: Api,
+  { resource, key }: ObjectTarget,
+  scale: Fields,
+  { dryRun, manager }: WriteOptions,
+): Scale {
   const old = asVersion(api.get(resource, key), resource);
   const { metadata, spec } = scale;
   const { name } = old.object.metadata;
@@ -67,15 +72,8 @@ export function updateScale(api: Api, resource: Resource, key: ObjectKey, scale:
   if (given['name'] !== undefined && given['name'] !== name) throw notFound(resource, JSON.stringify(given['name']));
   const next: Fields = copyOf(old.object);
   setPath(next, placesOf(resource).spec, replicas);
-  return scaleOf(
-    resource,
-    storeUpdate(
-      api,
-      resource,
-      { key, old, next },
-      { dryRun: options.dryRun, manager: options.manager, target: 'object' },
-    ),
-  );
+  const stored = storeUpdate(api, resource, { key, old, next }, { dryRun, manager, target: 'object' });
+  return scaleOf(resource, stored);
 }
 
 function setPath(object: Fields, path: string, value: unknown): void {

@@ -5,12 +5,16 @@ import { apiVersionOf, storageId, type Resource } from '../registry/index.ts';
 import { rulesOf, validateMetadata, validateMetadataUpdate, type Rules } from '../rules/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import { Entry } from '../storage/index.ts';
-import type { Api } from './api.ts';
+import type { Api, ObjectTarget } from './api.ts';
 import { asDraft, validateCustom, type WriteOptions } from './create.ts';
 import { normalize } from './decode.ts';
 import { isFinished } from './remove.ts';
 
 export type UpdateTarget = 'object' | 'status' | 'finalize' | 'approval';
+
+export interface UpdateOptions extends WriteOptions {
+  readonly target: UpdateTarget;
+}
 
 /** These refuse an update that does not say which version it is based on. */
 const conditionalOnly = new Set([
@@ -22,10 +26,9 @@ const conditionalOnly = new Set([
 /** Puts an object, as read by `decode`, in the place of the stored one. */
 export function replaceObject(
   api: Api,
-  resource: Resource,
-  key: ObjectKey,
+  { resource, key }: ObjectTarget,
   decoded: Fields,
-  options: WriteOptions & { readonly target: UpdateTarget },
+  options: UpdateOptions,
 ): Entry {
   const old = api.get(resource, key);
   const metadata = isFields(decoded['metadata']) ? decoded['metadata'] : {};
@@ -66,7 +69,7 @@ export function storeUpdate(
   api: Api,
   resource: Resource,
   { key, old, next }: Transition,
-  options: WriteOptions & { readonly target: UpdateTarget },
+  options: UpdateOptions,
 ): Entry {
   const storage = storageId(resource);
   const rules = rulesOf(storage, resource.type.kind === 'custom');
@@ -87,7 +90,7 @@ export function storeUpdate(
   if (errors.length > 0) throw invalid(resource, previous.metadata.name, errors);
   const object = asDraft(normalize(draft, resource));
   object.metadata.resourceVersion = previous.metadata.resourceVersion;
-  manageFields(api, resource, object, previous, options);
+  manageFields(api, resource, { object, previous }, options);
   if (isEqualJson(object, asStored(previous, resource))) return old;
   if (options.dryRun) return new Entry(object, old.version);
   if (isFinished(object, previous)) return api.store.remove(storage, key, object);
@@ -98,9 +101,8 @@ export function storeUpdate(
 function manageFields(
   api: Api,
   resource: Resource,
-  object: UntypedObject,
-  previous: UntypedObject,
-  { target, manager = 'unknown', managedFields }: WriteOptions & { readonly target: UpdateTarget },
+  { object, previous }: { readonly object: UntypedObject; readonly previous: UntypedObject },
+  { target, manager = 'unknown', managedFields }: UpdateOptions,
 ): void {
   const before = previous.metadata.managedFields ?? [];
   delete object.metadata.managedFields;

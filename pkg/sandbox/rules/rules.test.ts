@@ -27,7 +27,7 @@ beforeEach(() => {
 function create(group: string, name: string, body: object): UntypedObject {
   const resource = api.registry.get(group, 'v1', name);
   const namespace = resource.namespaced ? 'default' : undefined;
-  return createObject(api, resource, namespace, decode(body, resource, 'Strict').object, { dryRun: false }).object;
+  return createObject(api, { resource, namespace }, decode(body, resource, 'Strict').object, { dryRun: false }).object;
 }
 
 function update(group: string, name: string, object: object, target: 'object' | 'status' = 'object'): UntypedObject {
@@ -35,7 +35,7 @@ function update(group: string, name: string, object: object, target: 'object' | 
   const { object: decoded } = decode(object, resource, 'Strict');
   const { metadata } = object as { metadata: { name: string } };
   const key = objectKey(resource.namespaced ? 'default' : undefined, metadata.name);
-  return replaceObject(api, resource, key, decoded, { dryRun: false, target }).object;
+  return replaceObject(api, { resource, key }, decoded, { dryRun: false, target }).object;
 }
 
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i:1' }] } };
@@ -186,7 +186,9 @@ describe('an update', () => {
 
 describe('a delete', () => {
   const remove = (group: string, name: string, key: string, deletion: object = {}) =>
-    deleteObject(api, api.registry.get(group, 'v1', name), objectKey('default', key), deletion, { dryRun: false });
+    deleteObject(api, { resource: api.registry.get(group, 'v1', name), key: objectKey('default', key) }, deletion, {
+      dryRun: false,
+    });
 
   test('waits for finalizers, and for the kubelet of a pod that runs', () => {
     create('', 'configmaps', { metadata: { name: 'c', finalizers: ['example.com/x'] } });
