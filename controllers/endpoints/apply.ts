@@ -1,12 +1,4 @@
-import {
-  EndpointsKind,
-  keyOf,
-  metadataOf,
-  type Cached,
-  type Endpoints,
-  type ObjectKey,
-  type Unsaved,
-} from '../../pkg/api/index.ts';
+import { EndpointsKind, metadataOf, type Endpoints, type ObjectKey, type Unsaved } from '../../pkg/api/index.ts';
 import { isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../../pkg/client/index.ts';
 import type { PendingWrites } from '../../pkg/controller/index.ts';
 import type { EventRecorder } from '../../pkg/events/index.ts';
@@ -44,14 +36,15 @@ export async function writeEndpoints(
   }
 }
 
-/** Deletes the Endpoints of a Service that is gone, and no others that may have the name by now. */
+/** Deletes the Endpoints of a Service that is gone; with a uid, no others that may have the name by now. */
 export async function deleteEndpoints(
-  endpoints: Cached<Endpoints>,
+  key: ObjectKey,
+  uid: string | undefined,
   { client }: ApplyDeps,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await client.delete(EndpointsKind, keyOf(endpoints), { preconditions: { uid: endpoints.metadata.uid } }, signal);
+    await client.delete(EndpointsKind, key, uid === undefined ? {} : { preconditions: { uid } }, signal);
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

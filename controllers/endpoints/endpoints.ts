@@ -52,7 +52,8 @@ export function createEndpointsController(
     const service = services.store.get(key);
     const current = endpoints.store.get(key);
     if (service === undefined) {
-      if (current !== undefined) await deleteEndpoints(current, deps, signal);
+      // Also when the cache has none: it may yet have to show those that we have just written.
+      await deleteEndpoints(key, current?.metadata.uid, deps, signal);
       return {};
     }
     // The Endpoints of a Service that names no pods, or another host altogether, are for its users to keep.

@@ -163,6 +163,7 @@ function sliceOf(
   return slice as Unsaved<EndpointSlice>; // serialising reads only, so references from the cache may go out as they are
 }
 
-function identityOf({ metadata: { name, uid, resourceVersion } }: Cached<EndpointSlice>): ObjectMeta {
-  return { name, uid, resourceVersion };
+function identityOf({ metadata }: Cached<EndpointSlice>): ObjectMeta {
+  const { name, generateName, uid, resourceVersion } = metadata;
+  return { name, uid, resourceVersion, ...(generateName !== undefined && { generateName }) };
 }
