@@ -1,4 +1,5 @@
 import type { ControllerDescriptor } from '../pkg/controller/index.ts';
+import { clusterRoleAggregation } from './clusterroleaggregation/index.ts';
 import { cronJob } from './cronjob/index.ts';
 import { deployment } from './deployment/index.ts';
 import { garbageCollector } from './garbagecollector/index.ts';
@@ -36,6 +37,7 @@ export const controllers: readonly ControllerDescriptor[] = register([
   rootCaPublisher,
   legacyTokenCleaner,
   garbageCollector,
+  clusterRoleAggregation,
   endpoints,
   endpointSlice,
   endpointSliceMirroring,

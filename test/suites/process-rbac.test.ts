@@ -98,6 +98,10 @@ afterAll(async () => {
 
 /** The account of each controller, and what it has to write in the play below. */
 const work: Readonly<Record<string, readonly [account: string, ...actions: string[]]>> = {
+  'clusterrole-aggregation-controller': [
+    'clusterrole-aggregation-controller',
+    'patch rbac.authorization.k8s.io/clusterroles',
+  ],
   'cronjob-controller': [
     'cronjob-controller',
     'create batch/jobs',

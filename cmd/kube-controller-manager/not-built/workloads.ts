@@ -37,7 +37,6 @@ const autoscalerFlags = {
 
 /** Controllers of workloads, quotas and the API itself. */
 export const workloadControllers: readonly FactsSpec<FlagTable>[] = [
-  { name: 'clusterrole-aggregation-controller', aliases: ['clusterrole-aggregation'] },
   {
     name: 'daemonset-controller',
     aliases: ['daemonset'],

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
+  ClusterRoles,
   ConfigMaps,
   keyOf,
   Namespaces,
@@ -10,6 +11,7 @@ import {
   Secrets,
   ServiceAccounts,
   Services,
+  type ClusterRole,
   type ConfigMap,
 } from '../../../pkg/api/index.ts';
 import { isNotFound } from '../../../pkg/client/index.ts';
@@ -168,6 +170,27 @@ const garbageCollector: FaultScenario = {
   },
 };
 
+/** A role that aggregates two others, one of which changes and then goes away. */
+const clusterRoleAggregation: FaultScenario = {
+  controller: 'clusterrole-aggregation-controller',
+  kinds: [ClusterRoles],
+  async act({ client, namespace, signal }) {
+    const labels = { trial: namespace };
+    const rule = (resource: string): object => ({ apiGroups: [''], resources: [resource], verbs: ['get'] });
+    const create = (part: string, fields: Partial<ClusterRole>, metadata: object = {}): Promise<unknown> =>
+      client.create(ClusterRoles, { metadata: { name: `${namespace}-${part}`, ...metadata }, ...fields }, signal);
+    const key = objectKey(undefined, `${namespace}-reader`);
+    const untilRules = (count: number): Promise<unknown> =>
+      eventually(async () => ((await client.get(ClusterRoles, key, signal)).rules ?? []).length === count, signal);
+    await create('reader', { aggregationRule: { clusterRoleSelectors: [{ matchLabels: labels }] } });
+    await create('a', { rules: [rule('pods')] } as Partial<ClusterRole>, { labels });
+    await create('b', { rules: [rule('nodes'), rule('services')] } as Partial<ClusterRole>, { labels });
+    await untilRules(3);
+    await client.delete(ClusterRoles, objectKey(undefined, `${namespace}-a`), {}, signal);
+    await untilRules(2);
+  },
+};
+
 export const objectScenarios: readonly FaultScenario[] = [
   namespaceScenario,
   serviceAccountToken,
@@ -175,4 +198,5 @@ export const objectScenarios: readonly FaultScenario[] = [
   rootCaPublisher,
   legacyTokenCleaner,
   garbageCollector,
+  clusterRoleAggregation,
 ];
