@@ -25,6 +25,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          setupFiles: ['test/support/no-leaks.ts'],
           // Only to end a run that hangs: one of them compiles the library, which a busy machine takes its time for.
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -40,6 +41,7 @@ export default defineConfig({
           name: 'cluster',
           include: ['test/suites/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...leftOut.map((name) => `test/suites/${name}.test.ts`)],
+          setupFiles: ['test/support/no-leaks.ts'],
           globalSetup: ['test/suites/global-setup.ts'],
           // A cluster is two busy servers: on a small machine a second one beside it only makes both slow. A sandbox
           // mostly waits for what runs on it.

@@ -11,6 +11,7 @@ import { spawn } from 'node:child_process';
  * endpoints, its lease. They run on a real server in any case, and hardly touch what a second server could do otherwise.
  */
 const aboutProcesses = [
+  'churn',
   'crash-at-every-write',
   'job-crash',
   'leader-election-go',

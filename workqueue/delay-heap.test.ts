@@ -26,6 +26,19 @@ describe('DelayHeap', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  test('a removed key is not released, and the others are in their order', async () => {
+    const { clock, released, heap } = createHeap();
+    const delays = [50, 10, 40, 20, 60, 30, 70];
+    for (const delayMs of delays) heap.add(String(delayMs), delayMs);
+    for (const key of ['10', '60', '40', 'unknown']) heap.remove(key);
+    expect(heap.size).toBe(4);
+    await clock.advance(100);
+    expect(released).toEqual([20, 30, 50, 70].map((atMs) => ({ key: String(atMs), atMs })));
+    heap.add('only', 10);
+    heap.remove('only');
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   test('releases keys of the same time in the order they were added', async () => {
     const { clock, released, heap } = createHeap();
     for (const key of ['c', 'a', 'd', 'b']) heap.add(key, 10);

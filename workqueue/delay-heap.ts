@@ -60,6 +60,13 @@ export class DelayHeap<K> {
     this.#arm();
   }
 
+  remove(key: K): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#removeEntry(entry);
+    if (this.#heap.length === 0) this.#disarm(); // else a timer that comes too early only arms the next
+  }
+
   clear(): void {
     this.#heap.length = 0;
     this.#entries.clear();
@@ -89,18 +96,19 @@ export class DelayHeap<K> {
     for (let released = 0; released < RELEASE_BATCH; released++) {
       const first = this.#heap[0];
       if (first === undefined || first.readyAtMs > nowMs) break;
-      this.#removeFirst(first);
+      this.#removeEntry(first);
       this.#release(first.key);
     }
     this.#arm();
   }
 
-  #removeFirst(first: Entry<K>): void {
-    this.#entries.delete(first.key);
+  #removeEntry(entry: Entry<K>): void {
+    this.#entries.delete(entry.key);
     const last = this.#heap.pop();
-    if (last === undefined || last === first) return;
-    last.index = 0;
-    this.#heap[0] = last;
+    if (last === undefined || last === entry) return;
+    last.index = entry.index;
+    this.#heap[last.index] = last;
+    this.#siftUp(last);
     this.#siftDown(last);
   }
 

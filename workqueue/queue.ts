@@ -76,6 +76,10 @@ class Queue<K> implements WorkQueue<K>, QueueState {
     else this.#delays.add(key, delayMs);
   }
 
+  cancelDelay(key: K): void {
+    this.#delays.remove(key);
+  }
+
   addRateLimited(key: K): void {
     this.addAfter(key, this.#rateLimiter.nextDelayMs(key, this.#clock.monotonic()));
   }

@@ -14,6 +14,8 @@ export interface WorkQueue<K> {
    * that is not a finite number.
    */
   addAfter(key: K, delayMs: number): void;
+  /** Cancels the delayed add of a key, if there is one: for a key whose object is gone. */
+  cancelDelay(key: K): void;
   /** Adds the key after the delay of the rate limiter, which grows until `forget`. Throws like `addAfter`. */
   addRateLimited(key: K): void;
   forget(key: K): void;

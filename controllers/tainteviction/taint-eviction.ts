@@ -133,7 +133,8 @@ export function createTaintEvictionController(context: ControllerContext): Contr
 
   const caches = [pods, nodes, podHandlers, nodeHandlers];
   const nodeWork = { name, context, queue: nodeQueue, reconcile: reconcileNode, caches, workers: 1 };
-  const podWork = { name, context, queue: podQueue, reconcile: reconcilePod, caches, workers: evictionsAtOnce };
+  const podCare = { workers: evictionsAtOnce, primary: pods.store };
+  const podWork = { name, context, queue: podQueue, reconcile: reconcilePod, caches, ...podCare };
   return {
     name,
     run: (signal) => runAll([(inner) => runWorkers(nodeWork, inner), (inner) => runWorkers(podWork, inner)], signal),

@@ -37,6 +37,6 @@ export function createTtlAfterFinishedController(context: ControllerContext, wor
     return {};
   }
 
-  const work = { name, context, queue, reconcile, caches: [jobs, jobHandlers], workers };
+  const work = { name, context, queue, reconcile, caches: [jobs, jobHandlers], workers, primary: jobs.store };
   return { name, run: (signal) => runWorkers(work, signal) };
 }

@@ -7,6 +7,7 @@ import { ApiError } from '../client/index.ts';
 import { createWorkQueue, type RateLimiter } from '../../workqueue/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../../test/support/loggers.ts';
+import type { KeyCare } from './key-care.ts';
 import { TerminalError, type Reconcile } from './reconcile.ts';
 import { GracefulStop } from './stopping.ts';
 import { runAll, runWorkers, type Work } from './workers.ts';
@@ -22,7 +23,7 @@ interface Run {
   readonly ended: Promise<void>;
 }
 
-function start(reconcile: Reconcile, rateLimiter?: RateLimiter<ObjectKey>): Run {
+function start(reconcile: Reconcile, rateLimiter?: RateLimiter<ObjectKey>, care: KeyCare = {}): Run {
   const clock = new FakeClock();
   const stop = new AbortController();
   const outcomes: string[] = [];
@@ -32,7 +33,8 @@ function start(reconcile: Reconcile, rateLimiter?: RateLimiter<ObjectKey>): Run 
     logger: silentLogger,
     reconciles: { finished: (_name: string, outcome: string): void => void outcomes.push(outcome) },
   };
-  const ended = runWorkers({ name: 'test', context, queue, reconcile, caches: [synced], workers: 2 }, stop.signal);
+  const work = { name: 'test', context, queue, reconcile, caches: [synced], workers: 2, ...care };
+  const ended = runWorkers(work, stop.signal);
   return { clock, stop, queue, outcomes, ended };
 }
 
@@ -163,6 +165,28 @@ describe('runWorkers', () => {
     stop.abort();
     await ended;
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(5000);
+  });
+
+  test('a key whose object is gone waits for nothing any more', async () => {
+    const objects = new Set([key]);
+    const forgotten: ObjectKey[] = [];
+    const care: KeyCare = {
+      primary: { get: (item) => (objects.has(item) ? item : undefined) },
+      forget: (item) => void forgotten.push(item),
+    };
+    const reconcile = async () => (objects.has(key) ? { requeueAfterMs: 600_000 } : {});
+    const { queue, clock, stop, ended, outcomes } = start(reconcile, undefined, care);
+    queue.add(key);
+    await until(() => outcomes.length === 1, clock);
+    objects.clear();
+    queue.add(key);
+    await until(() => outcomes.length === 2, clock);
+    expect(forgotten).toEqual([key]);
+    expect(clock.pendingTimers).toBe(0);
+    await clock.advance(600_000);
+    expect(outcomes).toEqual(['requeue_after', 'success']);
+    stop.abort();
+    await ended;
   });
 
   test('lets running work finish on a clean stop, and takes no more', async () => {

@@ -39,7 +39,11 @@ export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise
   logger.info({ workers: work.workers }, 'caches synced, starting workers');
   const running = finishBeforeStop(signal, context.clock);
   try {
-    const cared = { ...work, reconcile: withKeyCare(work.reconcile, work, context.clock) };
+    const forget = (key: K): void => {
+      queue.cancelDelay(key); // a Deployment checks its progress in ten minutes, a Job its age in a year
+      work.forget?.(key);
+    };
+    const cared = { ...work, reconcile: withKeyCare(work.reconcile, { ...work, forget }, context.clock) };
     const until = { stop: signal, abandon: running.signal };
     const loops = Array.from({ length: work.workers }, () => runWorker(cared, () => queue.take(signal), until));
     await Promise.all([...loops, runWorker(cared, () => queue.takeSpare(work.workers, signal), until)]);
