@@ -8,7 +8,7 @@ import { afterAll } from 'vitest';
  * For every test file: after its last hook no timer, socket, server, child process or worker is left that was not there
  * before it. Sockets take a moment to close, so the check waits for them before it fails.
  */
-void [process.stdout, process.stderr]; // made when first asked for, and there from then on
+void [process.stdin, process.stdout, process.stderr]; // made when first asked for, and there from then on
 const before = activeResources();
 const patienceMs = 10_000;
 /** Not among the active resources. */
