@@ -1,10 +1,8 @@
-export { createInformer, createSharedInformerFactory, settingsFor } from './factory.ts';
+export { createInformer, createSharedInformerFactory } from './factory.ts';
 export type { KindSettings, SharedInformerFactory, SharedInformerFactoryOptions } from './factory.ts';
 export type { Relist } from './store-updates.ts';
 export * from './informer.ts';
 export { Latch } from './latch.ts';
-export { createLister } from './lister.ts';
-export type { Lister } from './lister.ts';
 export { createInformerMetrics } from './metrics.ts';
 export type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
 export { runReflector } from './reflector.ts';

@@ -21,7 +21,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['pkg/fifo', []],
   ['pkg/time', ['pkg/fifo']],
   ['pkg/certificates', []],
-  ['pkg/flags', ['pkg/time']],
+  ['pkg/flags', ['pkg/quantities', 'pkg/time']],
   ['pkg/log', ['pkg/time']],
   ['pkg/metrics', ['pkg/time']],
   ['pkg/api', leaves],

@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  bucketLimiter,
-  cappedLimiter,
-  defaultRateLimiter,
-  exponentialLimiter,
-  fastSlowLimiter,
-  maxOfLimiters,
-} from './rate-limiter.ts';
+import { bucketLimiter, defaultRateLimiter, exponentialLimiter, maxOfLimiters } from './rate-limiter.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 const tries = (limiter: RateLimiter<string>, count: number, key = 'key'): number[] =>
@@ -20,11 +13,6 @@ describe('rate limiters', () => {
       expected: [5, 10, 20, 30, 30],
     },
     {
-      name: 'the fast-slow one is fast for its first attempts',
-      create: () => fastSlowLimiter({ fastMs: 5, slowMs: 100, maxFastAttempts: 2 }),
-      expected: [5, 5, 100, 100],
-    },
-    {
       name: 'the bucket allows a burst, then one per interval',
       create: () => bucketLimiter({ qps: 10, burst: 2 }),
       expected: [0, 0, 100, 200],
@@ -34,11 +22,6 @@ describe('rate limiters', () => {
       create: () =>
         maxOfLimiters(exponentialLimiter({ baseMs: 50, maxMs: 1000 }), bucketLimiter({ qps: 10, burst: 1 })),
       expected: [50, 100, 200, 400],
-    },
-    {
-      name: 'a cap limits the delay of another limiter',
-      create: () => cappedLimiter(exponentialLimiter({ baseMs: 50, maxMs: 1000 }), 120),
-      expected: [50, 100, 120, 120],
     },
   ];
   for (const { name, create, expected } of rows) {

@@ -15,15 +15,6 @@ export function exponentialLimiter<K>(options: { baseMs: number; maxMs: number }
   return countingLimiter((failures) => Math.min(options.baseMs * 2 ** failures, options.maxMs));
 }
 
-/** `maxFastAttempts` retries after `fastMs`, all others after `slowMs`. */
-export function fastSlowLimiter<K>(options: {
-  fastMs: number;
-  slowMs: number;
-  maxFastAttempts: number;
-}): RateLimiter<K> {
-  return countingLimiter((failures) => (failures < options.maxFastAttempts ? options.fastMs : options.slowMs));
-}
-
 /**
  * Limits the retries of all keys together. Each retry reserves a token. If the bucket is empty, it waits until the token
  * is available.
@@ -45,15 +36,6 @@ export function maxOfLimiters<K>(...limiters: readonly RateLimiter<K>[]): RateLi
       for (const limiter of limiters) limiter.forget(key);
     },
     numRequeues: (key) => limiters.reduce((max, limiter) => Math.max(max, limiter.numRequeues(key)), 0),
-  };
-}
-
-/** Limits the delays of another limiter to `maxMs`. */
-export function cappedLimiter<K>(limiter: RateLimiter<K>, maxMs: number): RateLimiter<K> {
-  return {
-    nextDelayMs: (key, nowMs) => Math.min(limiter.nextDelayMs(key, nowMs), maxMs),
-    forget: (key) => limiter.forget(key),
-    numRequeues: (key) => limiter.numRequeues(key),
   };
 }
 

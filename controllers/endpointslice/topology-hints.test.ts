@@ -4,7 +4,7 @@ import type { Cached, Endpoint } from '../../pkg/api/index.ts';
 import { endpointSlice, frozen, node, service } from '../../test/support/builders.ts';
 import { hintByDistribution, trafficDistributionOf, wantsTopologyHints } from './hints.ts';
 import { hintByTopology, isOverloaded } from './topology-hints.ts';
-import { parseMilliCpu, ZoneCapacity } from './zone-shares.ts';
+import { ZoneCapacity } from './zone-shares.ts';
 
 const endpoints = (...zones: readonly (string | undefined)[]): Cached<Endpoint>[] =>
   zones.map((zone, index) => ({
@@ -170,18 +170,4 @@ describe('ZoneCapacity', () => {
     capacity.replace(zoned('2', 'b', '12'), undefined);
     expect(capacity.shares).toBeUndefined();
   });
-
-  const rows = {
-    '4': 4000,
-    '3920m': 3920,
-    '1.5': 1500,
-    '0.0005': 1,
-    '2k': 2_000_000,
-    '1e1': 10_000,
-    '': 0,
-    nonsense: 0,
-  };
-  for (const [text, milli] of Object.entries(rows)) {
-    test(`${JSON.stringify(text)} is ${milli} thousandths`, () => expect(parseMilliCpu(text)).toBe(milli));
-  }
 });

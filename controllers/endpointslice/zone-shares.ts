@@ -1,4 +1,5 @@
 import { isConditionTrue, ownValue, type Cached, type Node } from '../../pkg/api/index.ts';
+import { milliValue } from '../../pkg/quantities/index.ts';
 import type { ZoneShares } from './topology-hints.ts';
 
 const zoneLabel = 'topology.kubernetes.io/zone';
@@ -54,33 +55,5 @@ function contributionOf(node: Cached<Node> | undefined): Contribution | undefine
   const { labels = {} } = node.metadata;
   if (excludingLabels.some((label) => ownValue(labels, label) !== undefined)) return undefined;
   if (!isConditionTrue(node.status?.conditions, 'Ready')) return undefined;
-  return { zone: labels[zoneLabel] ?? '', milliCpu: parseMilliCpu(node.status?.allocatable?.['cpu'] ?? '') };
+  return { zone: labels[zoneLabel] ?? '', milliCpu: milliValue(node.status?.allocatable?.['cpu'] ?? '') ?? 0 };
 }
-
-/** Thousandths of a processor in a quantity such as `4`, `3920m`, `1.5` or `2k`; 0 for what is none. */
-export function parseMilliCpu(quantity: string): number {
-  const match = /^([0-9]*\.?[0-9]*)(?:e([+-]?[0-9]+)|([numkMGTPE]|[KMGTPE]i)?)$/i.exec(quantity);
-  const number = Number(match?.[1] === '' || match?.[1] === '.' ? Number.NaN : match?.[1]);
-  if (match === null || Number.isNaN(number)) return 0;
-  const factor = match[2] === undefined ? (suffixes[match[3] ?? ''] ?? 0) : 10 ** Number(match[2]);
-  return Math.ceil(Math.round(number * factor * 1e12) / 1e9);
-}
-
-const suffixes: Readonly<Record<string, number>> = {
-  '': 1,
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};

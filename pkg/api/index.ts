@@ -4,7 +4,6 @@ export * from './equal.ts';
 export * from './exact-integer.ts';
 export * from './int-or-string.ts';
 export * from './int64.ts';
-export * from './kind-registry.ts';
 export * from './kinds.ts';
 export * from './object-key.ts';
 export type * from './objects.ts';

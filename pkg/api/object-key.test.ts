@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { keyOf, keyOfReference, objectKey, splitKey } from './object-key.ts';
+import { keyOf, objectKey, splitKey } from './object-key.ts';
 
 describe('the key of an object', () => {
   const rows = [
@@ -14,12 +14,11 @@ describe('the key of an object', () => {
     test(`${name} in the namespace ${JSON.stringify(namespace)} has the key ${key}`, () => {
       expect(objectKey(namespace, name)).toBe(key);
       expect(keyOf({ metadata: { namespace, name } })).toBe(key);
-      expect(keyOfReference({ namespace, name })).toBe(key);
       expect(splitKey(objectKey(namespace, name))).toEqual(split);
     });
   }
 
   test('is empty for an object without a name', () => {
-    expect([keyOf({ metadata: {} }), keyOfReference({})]).toEqual(['', '']);
+    expect(keyOf({ metadata: {} })).toBe('');
   });
 });

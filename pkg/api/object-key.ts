@@ -1,5 +1,3 @@
-import type { ObjectReference } from './objects.ts';
-
 declare const brand: unique symbol;
 
 /** `namespace/name`, or `name` for cluster-scoped objects. A string, because `Map` and `Set` compare by identity. */
@@ -20,9 +18,4 @@ export function splitKey(key: ObjectKey): { readonly namespace: string | undefin
   return slash < 0
     ? { namespace: undefined, name: key }
     : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
-/** The key of the referenced object. */
-export function keyOfReference(reference: Pick<ObjectReference, 'namespace' | 'name'>): ObjectKey {
-  return objectKey(reference.namespace, reference.name ?? '');
 }

@@ -38,6 +38,7 @@ const refused: { type: FlagType; given: string; why: RegExp }[] = [
   { type: 'float', given: '', why: /number/ },
   { type: 'ip', given: 'localhost', why: /IP address/ },
   { type: 'quantity', given: '1 GB', why: /size/ },
+  { type: 'quantity', given: '1K', why: /size/ },
   { type: 'stringToString', given: 'a', why: /key=value/ },
   { type: 'namedCertKey', given: 'a.crt', why: /certfile,keyfile/ },
 ];

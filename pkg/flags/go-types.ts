@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 
 import * as z from 'zod';
 
+import { quantityValue } from '../quantities/index.ts';
 import { formatDuration, parseDuration } from '../time/index.ts';
 
 /** The type of a flag, by the name that the help of the Go binary prints. */
@@ -64,22 +65,10 @@ function parsePairs(value: string): Record<string, string> {
   return pairs;
 }
 
-const quantityUnits: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1e3,
-  K: 1e3,
-  M: 1e6,
-  G: 1e9,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-};
-
 function parseQuantity(value: string): number {
-  const [, digits, unit] = /^(\d+)(\w*)$/.exec(value) ?? [];
-  const factor = unit === undefined ? undefined : quantityUnits[unit];
-  if (digits === undefined || factor === undefined) throw new Error('must be a size such as 512, 1K or 2Ki');
-  return Number(digits) * factor;
+  const size = quantityValue(value);
+  if (size === undefined) throw new Error('must be a size such as 512, 1k or 2Ki');
+  return size;
 }
 
 function checkCertificatePair(value: string): string {

@@ -1,4 +1,3 @@
 export { startHollowNodes } from './hollow-nodes.ts';
 export type { HollowNodes, HollowNodesOptions } from './hollow-nodes.ts';
-export type { WantedCondition } from './node-object.ts';
 export { podSettingNames } from './settings.ts';

@@ -5,12 +5,6 @@ export function exponentialBuckets(start: number, factor: number, count: number)
   return bounds;
 }
 
-export function linearBuckets(start: number, width: number, count: number): readonly number[] {
-  const bounds: number[] = [];
-  for (let bound = start; bounds.length < count; bound += width) bounds.push(bound);
-  return bounds;
-}
-
 /** The default buckets for durations in seconds. */
 export const defaultBuckets: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -1,4 +1,4 @@
-export { defaultBuckets, exponentialBuckets, linearBuckets } from './buckets.ts';
+export { exponentialBuckets } from './buckets.ts';
 export {
   createControllerMetrics,
   createLeaderElectionMetrics,
@@ -17,7 +17,7 @@ export type {
 export { defineCounter, defineGauge, defineHistogram } from './families.ts';
 export type { Counter, Gauge, Histogram, HistogramSpec, LabelledMetric, MetricSpec } from './families.ts';
 export { defineProcessMetrics, defineRuntimeMetrics, runEventLoopLagMeter } from './process.ts';
-export { createMetricsRegistry, MetricConflictError } from './registry.ts';
+export { createMetricsRegistry } from './registry.ts';
 export type { MetricsRegistry } from './registry.ts';
 export { createExecPluginMetrics, createRestClientMetrics } from './rest-client.ts';
 export type { ExecPluginMetrics, RestClientMetrics } from './rest-client.ts';

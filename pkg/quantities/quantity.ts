@@ -1,27 +1,73 @@
 const binary = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const decimal = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
+/** Quantities end here, as in Go: a larger value counts as this one. */
+const largest = 2n ** 63n - 1n;
+/** No power of ten that is further from 1 changes a value between the smallest and the largest quantity. */
+const largestExponent = 1000;
+
+/** `digits` × 10^`exponent` × 1024^`power`. */
+interface Quantity {
+  readonly isNegative: boolean;
+  readonly digits: bigint;
+  readonly exponent: number;
+  readonly power: number;
+  readonly suffix: string;
+}
+
+function parseQuantity(text: string): Quantity | undefined {
+  const match = /^([+-]?)(\d*)\.?(\d*)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE]?)$/.exec(text);
+  const [, sign, whole = '', fraction = '', suffix = ''] = match ?? [];
+  if (match === null || whole + fraction === '') return undefined;
+  const isBinary = suffix.endsWith('i');
+  return {
+    isNegative: sign === '-',
+    digits: BigInt(whole + fraction),
+    exponent: (isBinary ? 0 : exponentOf(suffix)) - fraction.length,
+    power: isBinary ? binary.indexOf(suffix) : 0,
+    suffix,
+  };
+}
+
+function exponentOf(suffix: string): number {
+  if (!/^[eE][+-]?\d/.test(suffix)) return (decimal.indexOf(suffix) - 3) * 3;
+  return Math.max(-largestExponent, Math.min(Number(suffix.slice(1)), largestExponent));
+}
+
+/** A quantity as a whole number of units. Fractions are rounded up, away from zero. Undefined if it is not a quantity. */
+export function quantityValue(text: string): number | undefined {
+  return scaledValue(text, 0);
+}
+
+/** A quantity as a whole number of thousandths, such as thousandths of a CPU. Rounded like `quantityValue`. */
+export function milliValue(text: string): number | undefined {
+  return scaledValue(text, 3);
+}
+
+function scaledValue(text: string, scale: number): number | undefined {
+  const quantity = parseQuantity(text);
+  if (quantity === undefined) return undefined;
+  const exponent = quantity.exponent + scale;
+  const whole = quantity.digits * 1024n ** BigInt(quantity.power) * 10n ** BigInt(Math.max(exponent, 0));
+  const unit = 10n ** BigInt(Math.max(-exponent, 0));
+  const rounded = (whole + unit - 1n) / unit;
+  const value = Number(rounded > largest ? largest : rounded);
+  return quantity.isNegative ? -value : value;
+}
+
 /**
  * A quantity in its canonical form: `0.5` is `500m`, `1024Mi` is `1Gi`. Undefined if the value is not a quantity. Exact,
  * because quantities can be larger and finer than a `number`.
  */
 export function canonicalQuantity(value: string | number): string | undefined {
-  const match = /^([+-]?)(\d*)\.?(\d*)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE]?)$/.exec(String(value));
-  const [, sign = '', whole = '', fraction = '', suffix = ''] = match ?? [];
-  if (match === null || whole + fraction === '') return undefined;
-  const digits = BigInt(whole + fraction);
+  const quantity = parseQuantity(String(value));
+  if (quantity === undefined) return undefined;
+  const { isNegative, digits, exponent, power, suffix } = quantity;
   if (digits === 0n) return '0';
-  const minus = sign === '-' ? '-' : '';
-  const isBinary = suffix.endsWith('i');
-  const exponent = isBinary ? undefined : exponentOf(suffix);
-  const text = isBinary
-    ? formatBinary(digits, fraction.length, binary.indexOf(suffix))
-    : formatDecimal(digits, (exponent ?? 0) - fraction.length, /^[eE]/.test(suffix));
-  return minus + text;
-}
-
-function exponentOf(suffix: string): number {
-  return /^[eE][+-]?\d/.test(suffix) ? Number(suffix.slice(1)) : (decimal.indexOf(suffix) - 3) * 3;
+  const text = suffix.endsWith('i')
+    ? formatBinary(digits, -exponent, power)
+    : formatDecimal(digits, exponent, /^[eE]/.test(suffix));
+  return isNegative ? `-${text}` : text;
 }
 
 /** Formats with a binary suffix. A value that is not a whole number needs a decimal suffix. */

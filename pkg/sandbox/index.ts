@@ -7,7 +7,6 @@
  * It is a sandbox: whoever is known may do everything (no RBAC), there are no admission webhooks, no aggregated servers,
  * no containers to log or exec into. Where it differs from the real API server, it is wrong.
  */
-export { admin } from './credentials.ts';
 export type { Identity, SandboxCredentials } from './credentials.ts';
 export { startSandbox } from './sandbox.ts';
 export type { Sandbox, SandboxOptions } from './sandbox.ts';

@@ -17,13 +17,11 @@
  * Whoever dies, be it a crash or kill -9: a watchdog ends the servers and removes the directory.
  */
 export { admin, openCluster } from './access.ts';
-export type { ClusterAccess, PlainRequest, PlainResponse } from './access.ts';
+export type { ClusterAccess, PlainResponse } from './access.ts';
 export { binaryPath } from './binaries.ts';
-export type { BinaryName } from './binaries.ts';
 export { isSandbox, startCluster } from './cluster.ts';
-export type { Cluster, ClusterOptions, ProcessCommand } from './cluster.ts';
-export type { CredentialFiles, Identity } from './credentials.ts';
+export type { Cluster, ClusterOptions } from './cluster.ts';
+export type { Identity } from './credentials.ts';
 export { findFreePort } from './ports.ts';
-export { kubectl, startGoControllerManager, startGoScheduler } from './peer.ts';
-export type { Peer } from './peer.ts';
+export { kubectl, startGoControllerManager } from './peer.ts';
 export type { ServerProcess } from './server-process.ts';

@@ -45,14 +45,7 @@ export async function startGoControllerManager(cluster: Cluster, flags: readonly
   ]);
 }
 
-/** Starts the Go kube-scheduler against a cluster; resolves when it answers /healthz. */
-export async function startGoScheduler(cluster: Cluster, flags: readonly string[] = []): Promise<Peer> {
-  return startPeer(cluster, 'kube-scheduler', flags);
-}
-
-type PeerName = 'kube-controller-manager' | 'kube-scheduler';
-
-async function startPeer(cluster: Cluster, name: PeerName, flags: readonly string[]): Promise<Peer> {
+async function startPeer(cluster: Cluster, name: 'kube-controller-manager', flags: readonly string[]): Promise<Peer> {
   const port = await findFreePort();
   const url = `https://127.0.0.1:${String(port)}`;
   const kubeconfig = cluster.kubeconfig({ user: `system:${name}` });
