@@ -20,6 +20,7 @@ import {
   isAlreadyExists,
   isConflict,
   isNamespaceTerminating,
+  isInvalidName,
   isNotFound,
   serverMessage,
   type Client,
@@ -103,7 +104,8 @@ export async function isJobGone(
     const live = await client.get(metadataOf(Jobs), objectKey(namespace, name), signal);
     return live.metadata.uid !== uid;
   } catch (error) {
-    if (isNotFound(error)) return true;
+    // Anybody may write a status, and list what cannot be: an entry without a name would fail every sync to come.
+    if (isNotFound(error) || isInvalidName(error)) return true;
     throw error;
   }
 }

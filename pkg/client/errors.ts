@@ -50,6 +50,12 @@ export class ConnectionError extends Error {
   }
 }
 
+/** No object can have such a name. The request was not sent: its path would have meant something else. */
+export class InvalidNameError extends Error {
+  override readonly name = 'InvalidNameError';
+  readonly reason = 'InvalidName';
+}
+
 /** The credentials or the address of the server cannot be used as configured. The message names the field, in one line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -110,6 +116,7 @@ export const isTimeout = (error: unknown): error is ApiError => hasReason(error,
 export const isServerTimeout = (error: unknown): boolean => hasReason(error, 'ServerTimeout');
 export const isServiceUnavailable = (error: unknown): boolean => hasReason(error, 'ServiceUnavailable');
 export const isInternal = (error: unknown): boolean => hasReason(error, 'InternalError');
+export const isInvalidName = (error: unknown): error is InvalidNameError => error instanceof InvalidNameError;
 export const isConnectionError = (error: unknown): error is ConnectionError => error instanceof ConnectionError;
 
 /** The server gives this as one of the causes of its refusal. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { ClusterRoles, Deployments, Nodes, objectKey, Pods } from '../api/index.ts';
+import { ClusterRoles, Deployments, Nodes, objectKey, Pods, type ObjectKey } from '../api/index.ts';
+import { InvalidNameError } from './errors.ts';
 import { collectionPath, namespaceIn, objectPath, query } from './paths.ts';
 
 describe('paths', () => {
@@ -26,9 +27,12 @@ describe('paths', () => {
   test('refuses a namespaced object without its namespace', () => {
     expect(() => objectPath(Pods, objectKey(undefined, 'a'))).toThrow('a namespace is needed');
   });
-  test('refuses a name that would climb out of its place', () => {
-    expect(() => objectPath(Pods, objectKey('..', 'a'))).toThrow('cannot be a name');
-  });
+  for (const name of ['.', '..', '../nodes', '%2e%2e', 'a/b']) {
+    test(`refuses ${name}, which would climb out of its place`, () => {
+      expect(() => objectPath(Pods, objectKey(name, 'a'))).toThrow(InvalidNameError);
+      expect(() => objectPath(Nodes, name as ObjectKey)).toThrow(InvalidNameError);
+    });
+  }
 });
 
 describe('query', () => {

@@ -1,4 +1,5 @@
 import { apiVersionOf, splitKey, type Kind, type ObjectKey } from '../api/index.ts';
+import { InvalidNameError } from './errors.ts';
 
 /** `/api/v1/namespaces/default/pods`, or without a namespace, `/api/v1/pods`. */
 export function collectionPath(kind: Kind, namespace: string | undefined): string {
@@ -8,11 +9,11 @@ export function collectionPath(kind: Kind, namespace: string | undefined): strin
 }
 
 export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): string {
-  const { namespace, name } = splitKey(key);
+  const { namespace, name } = kind.namespaced ? splitKey(key) : { namespace: undefined, name: key };
   // An empty name would address the whole collection, and a delete would empty it.
-  if (name === '') throw new Error(`${kind.resource} of ${apiVersionOf(kind)}: a name is needed`);
+  if (name === '') throw new InvalidNameError(`${kind.resource} of ${apiVersionOf(kind)}: a name is needed`);
   if (kind.namespaced && namespace === undefined) {
-    throw new Error(`${kind.resource} ${name}: a namespace is needed`);
+    throw new InvalidNameError(`${kind.resource} ${name}: a namespace is needed`);
   }
   const path = `${collectionPath(kind, namespace)}/${segment(name)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;
@@ -39,6 +40,8 @@ export function query(parameters: object): string {
 }
 
 function segment(name: string): string {
-  if (name === '.' || name === '..') throw new Error(`${JSON.stringify(name)} cannot be a name`);
+  // References in objects may hold any text. The server refuses these in names, so that no path is ambiguous.
+  if (name === '.' || name === '..' || /[/%]/.test(name))
+    throw new InvalidNameError(`${JSON.stringify(name)} cannot be a name`);
   return /^[\w.:-]+$/.test(name) ? name : encodeURIComponent(name);
 }
