@@ -28,7 +28,8 @@ beforeAll(async () => {
   clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'suite' });
   client = clients.clientFor('user');
   namespace = await createNamespace(cluster());
-  manager = await startManager(cluster(), [`--controllers=${controllers.join(',')}`, '--leader-elect=false']);
+  const flags = ['--leader-elect=false', '--use-service-account-credentials=true'];
+  manager = await startManager(cluster(), [`--controllers=${controllers.join(',')}`, ...flags]);
 });
 
 afterAll(async () => {
@@ -93,7 +94,11 @@ describe('a label that every object inherits', () => {
     const body = { spec: { template: { metadata: { labels: { constructor: 'x' } } } } };
     const key = keyOf({ metadata: { namespace, name: 'labelled' } });
     await client.patch(Deployments, key, { type: 'merge', body }, signal);
-    await eventually(async () => (await setsOf('labelled', signal)).join() === '1,2', signal);
+    const revisions = await eventually(async () => {
+      const found = await setsOf('labelled', signal);
+      return found.length > 1 && found;
+    }, signal);
+    expect(revisions).toEqual(['1', '2']);
   });
 
   test('is not found on a pod without it, so nobody adopts that', async ({ signal }) => {
