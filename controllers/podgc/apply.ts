@@ -4,8 +4,8 @@ import { changedPodCondition, isPodFinished } from '../../pkg/pods/index.ts';
 import type { Reason } from './select.ts';
 
 /**
- * Deletes a pod without grace. No kubelet is left to say how it ended, so it is marked as failed first: whoever counts
- * pods, a Job for one, would else wait for it for ever.
+ * Deletes a pod without grace period. No kubelet reports its end, so its phase is set to Failed first: otherwise its
+ * owner, such as a Job, would wait for it forever.
  */
 export async function forceDelete(
   client: Client,

@@ -36,14 +36,14 @@ const deleteNode = async ({ server }: Stage): Promise<void> => {
 };
 
 describe('pod garbage collection', () => {
-  test('asks nothing and deletes nothing while nodes are there', async () => {
+  test('sends no request while the nodes exist', async () => {
     await onStage([bound('web'), bound('done', { phase: 'Succeeded' })], async (stage) => {
       await stage.pass(120);
       expect(stage.client.actions).toEqual([]);
     });
   });
 
-  test('fails and deletes the pods of a node that is gone, once it has been for a while', async () => {
+  test('fails and deletes the pods of a deleted node after the quarantine', async () => {
     await onStage([bound('web'), bound('done', { phase: 'Succeeded' })], async (stage) => {
       await deleteNode(stage);
       await stage.pass(39);
@@ -74,7 +74,7 @@ describe('pod garbage collection', () => {
     });
   });
 
-  test('leaves them alone when the node is back in time', async () => {
+  test('keeps the pods if the node is recreated within the quarantine', async () => {
     await onStage([bound('web')], async (stage) => {
       await deleteNode(stage);
       await stage.pass(30);
@@ -85,7 +85,7 @@ describe('pod garbage collection', () => {
     });
   });
 
-  test('believes the server that a node is there before the cache shows it', async () => {
+  test('keeps the pods of a node that exists but is not in the cache yet', async () => {
     await onStage([bound('web')], async (stage) => {
       await deleteNode(stage);
       stage.client.before('get', () => void stage.server.seed(Nodes, node()));
@@ -95,7 +95,7 @@ describe('pod garbage collection', () => {
     });
   });
 
-  test('finds pods that are bound to no known node', async () => {
+  test('deletes pods that are bound to a node that never existed', async () => {
     await onStage([], async (stage) => {
       stage.server.seed(Pods, pod({ name: 'stray', spec: { nodeName: 'nowhere' }, status: runningStatus() }));
       await settle();
@@ -104,7 +104,7 @@ describe('pod garbage collection', () => {
     });
   });
 
-  test('deletes nothing while the server does not say that the node is gone', async () => {
+  test('deletes nothing until the API server confirms that the node is gone', async () => {
     await onStage([bound('web')], async (stage) => {
       await deleteNode(stage);
       const back = stage.client.before('get', () => {
@@ -118,7 +118,7 @@ describe('pod garbage collection', () => {
     });
   });
 
-  test('looks for pods that are stuck every twenty seconds', async () => {
+  test('deletes stuck pods every twenty seconds', async () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     const stuck = pod({ name: 'stuck', metadata: { deletionTimestamp } });
     await onStage([], async (stage) => {
@@ -130,7 +130,7 @@ describe('pod garbage collection', () => {
     });
   });
 
-  test('keeps no more finished pods than allowed, and goes on when one cannot be deleted', async () => {
+  test('deletes finished pods above the threshold, also after one deletion fails', async () => {
     const done = ['a', 'b', 'c', 'd'].map((name) => bound(name, { phase: 'Succeeded' }));
     await onStage(
       done,

@@ -1,32 +1,21 @@
-import { metadataOf, Nodes, objectKey, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
-import { isNotFound } from '../../pkg/client/index.ts';
+import { Nodes, objectKey, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import {
   podsByNode,
   runAll,
-  runBounded,
   runPeriodically,
   runWorkers,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import { defineCounter } from '../../pkg/metrics/index.ts';
-import { forceDelete } from './apply.ts';
-import {
-  finished,
-  isForceDeleted,
-  podsByStage,
-  selectTerminated,
-  terminating,
-  whyStuck,
-  type Reason,
-} from './select.ts';
+import { collectPods, nodeExists } from './apply-collection.ts';
+import { definePodGcMetrics } from './metrics.ts';
+import { finished, podsByStage, selectForDeletion, terminating } from './select.ts';
 
 const name = 'pod-garbage-collector-controller';
 const periodMs = 20_000;
-/** A node that the cache does not know may be on its way there: its pods are left alone for this long. */
+/** How long the pods of a missing node are kept: the node may exist and not be in the cache yet. */
 const quarantineMs = 40_000;
-const deletesAtOnce = 16;
 
 export function createPodGcController(context: ControllerContext, terminatedThreshold: number): Controller {
   const { clock, logger } = context;
@@ -34,7 +23,7 @@ export function createPodGcController(context: ControllerContext, terminatedThre
   const missingNodes = context.queueFor('orphaned_pods_nodes');
   const pods = context.informers.informerFor(Pods);
   const nodes = context.informers.informerFor(Nodes);
-  const metrics = defineMetrics(context);
+  const deps = { client, clock, logger, metrics: definePodGcMetrics(context.metrics) };
   const keyOfNode = (nodeName: string): ObjectKey => objectKey(undefined, nodeName);
 
   pods.addIndex(podsByNode);
@@ -56,79 +45,31 @@ export function createPodGcController(context: ControllerContext, terminatedThre
     },
   });
 
-  /** Force-deletes the pods of a node that is gone for good, once its quarantine is over. */
+  /** Force-deletes the pods of a node that is still missing after the quarantine. */
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     if (nodes.store.get(key) !== undefined) return {};
     if (pods.store.byIndex(podsByNode, key).length === 0) return {};
-    try {
-      await client.get(metadataOf(Nodes), key, signal);
-      return { requeueAfterMs: quarantineMs }; // it is there: the cache is yet to see it
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    await collect(pods.store.byIndex(podsByNode, key), () => 'orphaned', signal);
+    if (await nodeExists(client, key, signal)) return { requeueAfterMs: quarantineMs };
+    const orphaned = pods.store.byIndex(podsByNode, key).map((pod) => [pod, 'orphaned'] as const);
+    await collectPods(new Map(orphaned), deps, signal);
     return {};
   }
 
-  async function collectStuckAndOld(signal: AbortSignal): Promise<void> {
-    const stuck = new Map<Cached<Pod>, Reason>();
-    for (const pod of pods.store.byIndex(podsByStage, terminating)) {
-      const reason = whyStuck(pod, nodes.store.get(keyOfNode(pod.spec.nodeName ?? '')));
-      if (reason !== undefined) stuck.set(pod, reason);
-    }
-    const old = selectTerminated(pods.store.byIndex(podsByStage, finished), terminatedThreshold);
-    const all = [...old.filter((pod) => !stuck.has(pod)), ...stuck.keys()];
-    await collect(all, (pod) => stuck.get(pod) ?? 'terminated', signal);
-  }
-
-  async function collect(
-    selected: readonly Cached<Pod>[],
-    reasonOf: (pod: Cached<Pod>) => Reason,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const unfinished = selected.filter((pod) => !isForceDeleted(pod));
-    if (unfinished.length === 0) return;
-    logger.info({ pods: unfinished.length }, 'force-deleting pods');
-    await runBounded(deletesAtOnce, unfinished, async (pod) => {
-      signal.throwIfAborted();
-      const labels = { namespace: pod.metadata.namespace ?? '', reason: reasonOf(pod) };
-      metrics.deletes.with(labels).inc();
-      try {
-        await forceDelete(client, pod, { reason: reasonOf(pod), nowMs: clock.now() }, signal);
-      } catch (error) {
-        metrics.errors.with(labels).inc();
-        throw error;
-      }
+  /** Force-deletes pods that are stuck in termination, and the oldest finished pods above the threshold. */
+  async function collectPeriodically(signal: AbortSignal): Promise<void> {
+    const withNode = (pod: Cached<Pod>) => ({ pod, node: nodes.store.get(keyOfNode(pod.spec.nodeName ?? '')) });
+    const selected = selectForDeletion({
+      terminating: pods.store.byIndex(podsByStage, terminating).map(withNode),
+      finished: pods.store.byIndex(podsByStage, finished),
+      terminatedThreshold,
     });
+    await collectPods(selected, deps, signal);
   }
 
   const caches = [pods, nodes, podHandlers];
   const orphans = { name, context, queue: missingNodes, reconcile, caches, workers: 1 };
-  return {
-    name,
-    run: (signal) =>
-      runAll(
-        [
-          (inner) => runWorkers(orphans, inner),
-          (inner) => runPeriodically({ periodMs, clock, logger, caches }, collectStuckAndOld, inner),
-        ],
-        signal,
-      ),
-  };
-}
-
-function defineMetrics({ metrics }: ControllerContext) {
-  const labels = ['namespace', 'reason'] as const;
-  return {
-    deletes: defineCounter(metrics, {
-      name: 'pod_gc_collector_force_delete_pods_total',
-      help: 'Pods deleted without grace, by namespace and reason',
-      labels,
-    }),
-    errors: defineCounter(metrics, {
-      name: 'pod_gc_collector_force_delete_pod_errors_total',
-      help: 'Failures to delete pods without grace, by namespace and reason',
-      labels,
-    }),
-  };
+  const runOrphans = (signal: AbortSignal): Promise<void> => runWorkers(orphans, signal);
+  const runCollection = (signal: AbortSignal): Promise<void> =>
+    runPeriodically({ periodMs, clock, logger, caches }, collectPeriodically, signal);
+  return { name, run: (signal) => runAll([runOrphans, runCollection], signal) };
 }

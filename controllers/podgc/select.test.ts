@@ -18,9 +18,13 @@ describe('selectTerminated', () => {
     ended('failed', 2, { phase: 'Failed' }),
   ];
   const rows = [
-    { name: 'leaves as many as allowed', threshold: 5, expected: [] },
-    { name: 'takes evicted pods first', threshold: 4, expected: ['late-evicted'] },
-    { name: 'then the oldest, and of the same age by name', threshold: 2, expected: ['late-evicted', 'a', 'b'] },
+    { name: 'selects no pod at the threshold', threshold: 5, expected: [] },
+    { name: 'selects evicted pods first', threshold: 4, expected: ['late-evicted'] },
+    {
+      name: 'then selects the oldest, ordered by name within one age',
+      threshold: 2,
+      expected: ['late-evicted', 'a', 'b'],
+    },
     { name: 'is off at zero', threshold: 0, expected: [] },
     { name: 'is off below zero', threshold: -1, expected: [] },
   ];
@@ -37,29 +41,34 @@ describe('whyStuck', () => {
   const unready = { conditions: [{ type: 'Ready', status: 'Unknown' }] };
   const bound = { nodeName: 'node' };
   const rows: { name: string; nodeName?: string; node?: Node; reason: string | undefined }[] = [
-    { name: 'nobody ends a pod that is on no node', reason: 'unscheduled' },
-    { name: 'nor one with an empty node name', nodeName: '', reason: 'unscheduled' },
-    { name: 'a healthy node does', ...bound, node: node(), reason: undefined },
-    { name: 'an unready node may yet come back', ...bound, node: node({ status: unready }), reason: undefined },
+    { name: 'a pod without a node is stuck', reason: 'unscheduled' },
+    { name: 'a pod with an empty node name is stuck', nodeName: '', reason: 'unscheduled' },
+    { name: 'a pod on a ready node is not stuck', ...bound, node: node(), reason: undefined },
     {
-      name: 'an unready node that is out of service will not',
+      name: 'a pod on a node that is not ready is not stuck',
+      ...bound,
+      node: node({ status: unready }),
+      reason: undefined,
+    },
+    {
+      name: 'a pod on a node that is not ready and out of service is stuck',
       ...bound,
       node: node({ status: unready, spec: { taints: [outOfService] } }),
       reason: 'out-of-service',
     },
     {
-      name: 'the taint counts whatever its effect, and silence as unready',
+      name: 'the taint counts with any effect, and an absent Ready condition counts as not ready',
       ...bound,
       node: node({ status: {}, spec: { taints: [{ ...outOfService, effect: 'NoSchedule' }] } }),
       reason: 'out-of-service',
     },
     {
-      name: 'a ready node is in service, whatever its taints',
+      name: 'a pod on a ready node with the taint is not stuck',
       ...bound,
       node: node({ spec: { taints: [outOfService] } }),
       reason: undefined,
     },
-    { name: 'a node that is gone is left to the quarantine', ...bound, reason: undefined },
+    { name: 'a pod on a missing node is left to the quarantine', ...bound, reason: undefined },
   ];
   for (const { name, nodeName, node: given, reason } of rows) {
     test(name, () => {
@@ -70,13 +79,13 @@ describe('whyStuck', () => {
 });
 
 describe('isForceDeleted', () => {
-  const going = { deletionTimestamp, deletionGracePeriodSeconds: 0, finalizers: ['example.com/keep'] };
+  const terminatingMetadata = { deletionTimestamp, deletionGracePeriodSeconds: 0, finalizers: ['example.com/keep'] };
   const rows = [
-    { name: 'failed and deleted without grace', metadata: going, status: evicted, expected: true },
-    { name: 'not marked as failed yet', metadata: going, status: runningStatus(), expected: false },
+    { name: 'failed and deleted without grace', metadata: terminatingMetadata, status: evicted, expected: true },
+    { name: 'not marked as failed yet', metadata: terminatingMetadata, status: runningStatus(), expected: false },
     {
       name: 'deleted with grace',
-      metadata: { ...going, deletionGracePeriodSeconds: 30 },
+      metadata: { ...terminatingMetadata, deletionGracePeriodSeconds: 30 },
       status: evicted,
       expected: false,
     },
@@ -86,7 +95,7 @@ describe('isForceDeleted', () => {
     test(name, () => expect(isForceDeleted(pod({ metadata, status }))).toBe(expected));
 });
 
-test('only finished and terminating pods are looked at', () => {
+test('podsByStage indexes finished and terminating pods only', () => {
   expect(podsByStage.valuesOf(pod({ status: runningStatus() }))).toEqual([]);
   expect(podsByStage.valuesOf(pod({ status: { phase: 'Succeeded' } }))).toEqual(['finished']);
   expect(podsByStage.valuesOf(pod({ status: { phase: 'Failed' }, metadata: { deletionTimestamp } }))).toEqual([

@@ -1,43 +1,42 @@
-/** What is under way for one pod, known by its uid: a name can come to mean another pod. */
+/** The eviction of one pod, identified by its uid: a later pod can have the same name. */
 export type Eviction =
   | { readonly kind: 'waiting'; readonly uid: string; readonly dueMs: number }
   | { readonly kind: 'evicting'; readonly uid: string; readonly dueMs: number }
-  /** Deleted by us. Remembered until it is gone, so that a taint that changes meanwhile does not evict it again. */
+  /** Deleted. Kept until the pod is gone, so that a change of taints does not evict it again. */
   | { readonly kind: 'evicted'; readonly uid: string };
 
 export interface EvictionInput {
   /**
-   * How long the pod may stay: undefined for ever, zero not at all. `node-gone` when there is no node to ask: what was
-   * begun then goes on.
+   * How long the pod tolerates the taints: undefined forever, 0 not at all. `node-gone`: the node is not in the cache, and
+   * an eviction that has started continues.
    */
   readonly tolerated: number | undefined | 'node-gone';
-  /** Of this very pod. */
+  /** The eviction of this pod. */
   readonly eviction: Eviction | undefined;
   readonly nowMs: number;
 }
 
 export type EvictionPlan =
   | { readonly kind: 'leave' }
-  /** Nothing shall happen to the pod any more. */
   | { readonly kind: 'cancel' }
   | { readonly kind: 'wait'; readonly dueMs: number }
-  /** `instead` of a time that was still running. */
-  | { readonly kind: 'evict'; readonly dueMs: number; readonly instead: boolean };
+  /** `cancelsWait`: the pod was waiting, and that wait ends early. */
+  | { readonly kind: 'evict'; readonly dueMs: number; readonly cancelsWait: boolean };
 
 /**
- * Once its time runs, a pod keeps it: taints that come on top neither shorten nor prolong it, unless the pod does not
- * tolerate one of them at all, or by now tolerates them all for ever.
+ * A waiting pod keeps its time: further taints do not change it, unless the pod does not tolerate one of them at all, or
+ * now tolerates all of them forever.
  */
 export function planEviction({ tolerated, eviction, nowMs }: EvictionInput): EvictionPlan {
   if (eviction?.kind === 'evicted') return { kind: 'leave' };
   if (tolerated === 'node-gone' && eviction === undefined) return { kind: 'leave' };
   if (tolerated === undefined) return { kind: eviction === undefined ? 'leave' : 'cancel' };
-  if (eviction?.kind === 'evicting') return { kind: 'evict', dueMs: eviction.dueMs, instead: false };
+  if (eviction?.kind === 'evicting') return { kind: 'evict', dueMs: eviction.dueMs, cancelsWait: false };
   if (eviction?.kind === 'waiting') {
-    if (eviction.dueMs <= nowMs) return { kind: 'evict', dueMs: eviction.dueMs, instead: false };
-    if (tolerated === 0) return { kind: 'evict', dueMs: nowMs, instead: true };
+    if (eviction.dueMs <= nowMs) return { kind: 'evict', dueMs: eviction.dueMs, cancelsWait: false };
+    if (tolerated === 0) return { kind: 'evict', dueMs: nowMs, cancelsWait: true };
     return { kind: 'wait', dueMs: eviction.dueMs };
   }
-  if (tolerated === 0 || tolerated === 'node-gone') return { kind: 'evict', dueMs: nowMs, instead: false };
+  if (tolerated === 0 || tolerated === 'node-gone') return { kind: 'evict', dueMs: nowMs, cancelsWait: false };
   return { kind: 'wait', dueMs: nowMs + tolerated };
 }

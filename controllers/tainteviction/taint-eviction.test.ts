@@ -60,7 +60,7 @@ describe('taint eviction', () => {
     });
   });
 
-  test('deletes at once what does not tolerate a taint, and leaves what does', async () => {
+  test('deletes pods without a toleration at once, and keeps pods with one', async () => {
     await onStage([podOnNode('intolerant', []), podOnNode('tolerant', bearing())], async (stage) => {
       expect(stage.client.writes).toEqual([]);
       await stage.setTaints([taint]);
@@ -90,7 +90,7 @@ describe('taint eviction', () => {
     });
   });
 
-  test('cancels when the taint is taken off, and starts anew with the next', async () => {
+  test('cancels when the taint is removed, and starts again with the next taint', async () => {
     await onStage([podOnNode('patient', bearing(60))], async (stage) => {
       await stage.setTaints([taint]);
       await stage.pass(50);
@@ -129,7 +129,7 @@ describe('taint eviction', () => {
     });
   });
 
-  test('goes through with it when the node is gone', async () => {
+  test('completes an eviction after the node is gone', async () => {
     await onStage([podOnNode('patient', bearing(60))], async (stage) => {
       await stage.setTaints([taint]);
       await stage.server.delete(Nodes, keyOf(node()), {}, new AbortController().signal);
@@ -138,7 +138,7 @@ describe('taint eviction', () => {
     });
   });
 
-  test('tries again until it succeeds, and tells it once', async () => {
+  test('retries until it succeeds, and records one event', async () => {
     await onStage([podOnNode('sticky', [])], async (stage) => {
       let failures = 3;
       stage.client.before('delete', () => {
@@ -152,7 +152,7 @@ describe('taint eviction', () => {
     });
   });
 
-  test('evicts a pod that takes its time to go only once', async () => {
+  test('evicts a pod with a long grace period only once', async () => {
     const slow = podOnNode('slow', []);
     slow.metadata.finalizers = ['example.com/keep'];
     await onStage([slow], async (stage) => {
