@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
-import { keyOf, objectKey, Pods, ReplicaSets, type Pod } from '../../pkg/api/index.ts';
+import { keyOf, objectKey, Pods, ReplicaSets, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import { PendingWrites } from '../../pkg/controller/index.ts';
 import { apiError, RecordingClient } from '../../test/support/recording-client.ts';
 import { frozen, pod, replicaSet } from '../../test/support/builders.ts';
 import { applyScaling, applyStatus } from './apply.ts';
-import { replicaSetKind } from './replica-kinds.ts';
 
 const owner = frozen(replicaSet({ name: 'web', spec: { replicas: 5 } }));
 const ownerKey = keyOf(owner);
@@ -17,7 +16,7 @@ function setUp() {
   let seen = false;
   const store = { get: (key: string) => cached.get(key), hasSeen: () => seen };
   const pending = new PendingWrites<Pod>({ kind: Pods, store }, { monotonic: () => 0 });
-  const inTerminatingNamespace = new Set<string>();
+  const inTerminatingNamespace = new Map<ObjectKey, string>();
   const control = { client, recorder: { event: () => undefined }, ownerKind: ReplicaSets };
   return {
     client,
@@ -30,7 +29,7 @@ function setUp() {
 }
 
 describe('applyScaling', () => {
-  test('waits to see the pods it has created', async () => {
+  test('waits until the cache has observed the created pods', async () => {
     const { client, pending, deps, see } = setUp();
     expect(await applyScaling({ kind: 'create', count: 3 }, owner, deps, signal)).toBeUndefined();
     expect(client.stored(Pods)).toHaveLength(3);
@@ -39,7 +38,7 @@ describe('applyScaling', () => {
     expect(pending.isSettled(ownerKey)).toBe(true);
   });
 
-  test('skips the rest after a failure, and tells it in the words of the server', async () => {
+  test('skips the remaining pods after an error, and returns the message of the API server', async () => {
     const { client, deps } = setUp();
     client.before('create', () => {
       throw apiError(403, 'Forbidden', 'exceeded quota');
@@ -49,16 +48,16 @@ describe('applyScaling', () => {
     expect(client.writes).toHaveLength(1);
   });
 
-  test('gives up quietly in a namespace that is going away', async () => {
+  test('reports no error in a terminating namespace', async () => {
     const { client, inTerminatingNamespace, deps } = setUp();
     client.before('create', () => {
       throw apiError(403, 'Forbidden', 'going', ['NamespaceTerminating']);
     });
     expect(await applyScaling({ kind: 'create', count: 2 }, owner, deps, signal)).toBeUndefined();
-    expect([...inTerminatingNamespace]).toEqual([owner.metadata.uid]);
+    expect([...inTerminatingNamespace]).toEqual([[keyOf(owner), owner.metadata.uid]]);
   });
 
-  test('tries to delete every pod, and tells the first failure', async () => {
+  test('tries to delete every pod, and returns the first error', async () => {
     const { client, deps } = setUp();
     const pods = ['a', 'b', 'c'].map((name) => client.seed(Pods, pod({ name })));
     client.before('delete', ({ key }) => {
@@ -69,7 +68,7 @@ describe('applyScaling', () => {
     expect(client.stored(Pods).map(({ metadata }) => metadata.name)).toEqual(['a']);
   });
 
-  test('trusts no cache that still has a pod which the server has not', async () => {
+  test('waits until the cache has dropped a pod that the server does not have', async () => {
     const { client, cached, pending, deps, see } = setUp();
     const gone = pod({ name: 'gone' });
     cached.set(keyOf(gone), gone);
@@ -85,30 +84,30 @@ describe('applyScaling', () => {
 describe('applyStatus', () => {
   const status = { replicas: 1, observedGeneration: 1 };
 
-  test('tries once more on what the server has, after a conflict', async () => {
+  test('retries once on the live object after a conflict', async () => {
     const { client } = setUp();
     client.seed(ReplicaSets, replicaSet({ name: 'web', spec: { replicas: 9 } }));
     let conflicts = 1;
     client.before('update', () => {
       if (conflicts-- > 0) throw apiError(409, 'Conflict');
     });
-    expect(await applyStatus(replicaSetKind, owner, status, client, signal)).toBeDefined();
+    expect(await applyStatus({ client, ownerKind: ReplicaSets }, owner, status, signal)).toBeDefined();
     const [stored] = client.stored(ReplicaSets);
     expect(stored).toMatchObject({ spec: { replicas: 9 }, status });
   });
 
-  test('writes nothing to another object under the same name', async () => {
+  test('writes nothing to another object of the same name', async () => {
     const { client } = setUp();
     client.seed(ReplicaSets, replicaSet({ name: 'web', metadata: { uid: 'another' } }));
     client.before('update', () => {
       throw apiError(409, 'Conflict');
     });
-    expect(await applyStatus(replicaSetKind, owner, status, client, signal)).toBeUndefined();
+    expect(await applyStatus({ client, ownerKind: ReplicaSets }, owner, status, signal)).toBeUndefined();
     expect(client.writes).toHaveLength(1);
   });
 
-  test('says nothing of an owner that is gone', async () => {
+  test('ignores an owner that is gone', async () => {
     const { client } = setUp();
-    expect(await applyStatus(replicaSetKind, owner, status, client, signal)).toBeUndefined();
+    expect(await applyStatus({ client, ownerKind: ReplicaSets }, owner, status, signal)).toBeUndefined();
   });
 });

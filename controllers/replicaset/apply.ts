@@ -7,7 +7,7 @@ import {
   type ReplicaSetStatus,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import { isConflict, isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../../pkg/client/index.ts';
+import { isConflict, isNamespaceTerminating, isNotFound, serverMessage } from '../../pkg/client/index.ts';
 import {
   asError,
   createPod,
@@ -17,24 +17,24 @@ import {
   type PendingWrites,
   type PodControl,
 } from '../../pkg/controller/index.ts';
-import type { ReplicaKind, Replicated } from './replica-kinds.ts';
+import type { Replicated } from './replica-kinds.ts';
 import type { ScalingPlan } from './scaling.ts';
 
-interface ApplyDeps<T extends Replicated> {
+export interface ApplyDeps<T extends Replicated> {
   readonly control: PodControl<T>;
   readonly pending: PendingWrites<Pod>;
-  /** The uids of owners whose namespace is terminating: no pod can be created for them any more. */
-  readonly inTerminatingNamespace: Set<string>;
+  /** The uids of owners in terminating namespaces, by key. No pod can be created for them any more. */
+  readonly inTerminatingNamespace: Map<ObjectKey, string>;
 }
 
 /** Why not all pods were created or deleted. */
 export interface ScalingFailure {
   readonly error: Error;
-  /** As the status tells it. */
+  /** The message in the owner's status. */
   readonly message: string;
 }
 
-/** Creates or deletes pods as planned. Returns the first failure instead of throwing it: the status has to tell it. */
+/** Creates or deletes pods as planned. Returns the first error instead of throwing it: the status must show it. */
 export async function applyScaling<T extends Replicated>(
   plan: ScalingPlan,
   owner: Cached<T>,
@@ -67,7 +67,7 @@ async function createPods<T extends Replicated>(
   });
   if (error === undefined) return undefined;
   if (!isNamespaceTerminating(error)) return { error, message: serverMessage(error) };
-  inTerminatingNamespace.add((owner as Cached<Replicated>).metadata.uid);
+  inTerminatingNamespace.set(ownerKey, (owner as Cached<Replicated>).metadata.uid);
   return undefined;
 }
 
@@ -80,8 +80,8 @@ async function deletePods<T extends Replicated>(
   const ownerKey = keyOf(owner);
   const results = await Promise.allSettled(
     pods.map(async (pod) => {
-      const wasThere = await deletePod(control, owner, pod, signal);
-      if (wasThere) pending.deleted(ownerKey, keyOf(pod), pod.metadata.uid);
+      const isDeleted = await deletePod(control, owner, pod, signal);
+      if (isDeleted) pending.deleted(ownerKey, keyOf(pod), pod.metadata.uid);
       else pending.vanished(ownerKey, keyOf(pod), pod.metadata.uid);
     }),
   );
@@ -91,12 +91,11 @@ async function deletePods<T extends Replicated>(
   return { error, message: `unable to delete pods: ${serverMessage(error)}` };
 }
 
-/** Writes the status; after a conflict once more, on what the server has by now. Returns the version it then has. */
+/** Writes the status. After a conflict, writes it once more to the live object. Returns the new resource version. */
 export async function applyStatus<T extends Replicated>(
-  { kind }: ReplicaKind<T>,
+  { client, ownerKind: kind }: Pick<PodControl<T>, 'client' | 'ownerKind'>,
   owner: Cached<T>,
   status: ReplicaSetStatus,
-  client: Client,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const write = async (base: Cached<T>): Promise<string> => {

@@ -15,12 +15,17 @@ const aged = (seconds: number, ready = true): Pod =>
 
 describe('computeAgeRatios', () => {
   const rows = [
-    { name: 'the youngest is as old as itself', chosen: [aged(10)], among: [aged(10), aged(30)], expected: [1] },
-    { name: 'a ratio is whole, and never rounded up', chosen: [aged(29)], among: [aged(10), aged(29)], expected: [2] },
+    { name: 'the ratio of the youngest pod is 1', chosen: [aged(10)], among: [aged(10), aged(30)], expected: [1] },
+    { name: 'the ratio is rounded down', chosen: [aged(29)], among: [aged(10), aged(29)], expected: [2] },
     { name: 'pods that are not ready do not count', chosen: [aged(5, false)], among: [aged(10)], expected: [] },
-    { name: 'nor as the youngest', chosen: [aged(40)], among: [aged(5, false), aged(20)], expected: [2] },
     {
-      name: 'a pod of this very moment divides nothing by zero',
+      name: 'pods that are not ready do not count as the youngest',
+      chosen: [aged(40)],
+      among: [aged(5, false), aged(20)],
+      expected: [2],
+    },
+    {
+      name: 'an age of zero causes no division by zero',
       chosen: [aged(1)],
       among: [aged(0)],
       expected: [1000],
@@ -42,7 +47,7 @@ describe('createReplicaMetrics', () => {
     expect(text).toContain('replicaset_controller_stale_sync_skips_total{group="apps",resource="replicasets"} 0');
   });
 
-  test('counts what it is told', async () => {
+  test('counts skipped syncs and observes ratios', async () => {
     const registry = createMetricsRegistry();
     const metrics = createReplicaMetrics(registry);
     metrics.waitedFor(Pods);

@@ -11,23 +11,23 @@ import {
   type Selector,
 } from '../../pkg/api/index.ts';
 
-/** The two kinds that keep a number of equal pods. They share every rule and differ only in what is listed here. */
+/** The two kinds that run a number of equal pods. They share all rules. The differences are listed below. */
 export type Replicated = ReplicaSet | ReplicationController;
 
 export interface ReplicaKind<T extends Replicated> {
   readonly kind: Kind<T>;
   readonly controllerName: string;
-  /** The queue's name on metrics. */
+  /** The queue's name in metrics. */
   readonly queueName: string;
-  /** The source of events; also the service account. */
+  /** The source of events, and the name of the service account. */
   readonly component: string;
-  /** Throws `InvalidSelectorError` where the object's selector is no selector. */
+  /** Throws `InvalidSelectorError` if the selector is invalid. */
   selectorOf(owner: Cached<T>): Selector;
-  /** Labels that every selected pod carries, by which owners are indexed. */
+  /** Labels that every selected pod has. Owners are indexed by them. */
   requiredLabelsOf(owner: Cached<T>): Labels;
-  /** Whether the kind's status has room for pods on their way out. */
+  /** Whether the kind's status has a count of terminating pods. */
   readonly countsTerminating: boolean;
-  /** Whether syncs that wait for the cache are counted: there is a series for ReplicaSets only. */
+  /** Whether skipped syncs are counted: the metric exists for ReplicaSets only. */
   readonly countsSkips: boolean;
 }
 

@@ -18,7 +18,7 @@ const three = replicaSet({ name: 'web', spec: { replicas: 3 } });
 const only = (sets: readonly ReplicaSet[]): ReplicaSet['status'] => sets[0]?.status;
 
 describe('the replicaset controller', () => {
-  test('creates what is missing, and says how many there are', async () => {
+  test('creates the missing pods and writes the status', async () => {
     const context = createTestContext();
     context.server.seed(ReplicaSets, three);
     await run(context, async () => {
@@ -30,7 +30,7 @@ describe('the replicaset controller', () => {
     expect(context.client.writes.filter(({ verb }) => verb === 'create')).toHaveLength(3);
   });
 
-  test('does nothing for one that is being deleted', async () => {
+  test('does nothing for a terminating ReplicaSet', async () => {
     const context = createTestContext();
     const metadata = { ...three.metadata, deletionTimestamp: three.metadata.creationTimestamp, finalizers: ['x'] };
     context.server.seed(ReplicaSets, { ...three, metadata });
@@ -39,7 +39,7 @@ describe('the replicaset controller', () => {
     expect(context.client.writes.map(({ verb }) => verb)).toEqual(['update']);
   });
 
-  test('adopts nothing for one that is another by now', async () => {
+  test('adopts nothing for a ReplicaSet that was recreated', async () => {
     const context = createTestContext();
     context.server.seed(ReplicaSets, three);
     context.server.seed(Pods, pod({ name: 'orphan', labels, status: runningStatus() }));
@@ -50,7 +50,7 @@ describe('the replicaset controller', () => {
     expect(context.client.writes).toEqual([]);
   });
 
-  test('asks the server once before it adopts, however many there are to adopt', async () => {
+  test('reads the live owner once before it adopts several pods', async () => {
     const context = createTestContext();
     const owner = context.server.seed(ReplicaSets, three);
     for (const name of ['a', 'b', 'c']) context.server.seed(Pods, pod({ name, labels, status: runningStatus() }));
@@ -61,7 +61,7 @@ describe('the replicaset controller', () => {
     }
   });
 
-  test('leaves one with a selector that is none alone', async () => {
+  test('does nothing for a ReplicaSet with an invalid selector', async () => {
     const context = createTestContext();
     const selector = { matchExpressions: [{ key: 'app', operator: 'Roughly' }] };
     context.server.seed(ReplicaSets, replicaSet({ spec: { selector } }));
@@ -69,7 +69,7 @@ describe('the replicaset controller', () => {
     expect(context.client.writes).toEqual([]);
   });
 
-  test('keeps the pods of a ReplicationController by the same rules', async () => {
+  test('runs the pods of a ReplicationController by the same rules', async () => {
     const context = createTestContext();
     context.server.seed(ReplicationControllers, replicationController({ name: 'old', spec: { replicas: 2 } }));
     const controller = createReplicaController(context.context, replicationControllerKind, 1);
@@ -86,7 +86,7 @@ describe('the replicaset controller', () => {
     });
   });
 
-  /** How many objects are looked at when one ReplicaSet among others is scaled. */
+  /** The number of objects that are read when one ReplicaSet among others is scaled. */
   async function costAmong(others: number): Promise<number> {
     const base = createTestContext();
     const informers = new CountingInformers(base.context.informers);
@@ -113,11 +113,11 @@ describe('the replicaset controller', () => {
     return informers.count;
   }
 
-  test('looks at what belongs to a set, however many others share its namespace', async () => {
+  test('reads only its own pods, however many others share its namespace', async () => {
     expect(await costAmong(60)).toBe(await costAmong(6));
   });
 
-  test('starts from nothing with a set that has the name of one before', async () => {
+  test('keeps no state for a recreated ReplicaSet', async () => {
     const context = createTestContext();
     context.server.seed(ReplicaSets, three);
     await run(context, async () => {

@@ -39,9 +39,9 @@ function plan(desired: number, activePods: Pod[], options: Partial<ScalingInput>
 
 describe('planScaling', () => {
   const rows = [
-    { name: 'creates what is missing', desired: 3, active: pods(1), expected: 'create 2' },
+    { name: 'creates the missing pods', desired: 3, active: pods(1), expected: 'create 2' },
     { name: 'creates at most a burst', desired: 1000, active: pods(0), expected: 'create 500' },
-    { name: 'leaves what is right alone', desired: 2, active: pods(2), expected: 'none' },
+    { name: 'does nothing at the desired number', desired: 2, active: pods(2), expected: 'none' },
     { name: 'deletes all when none are desired', desired: 0, active: pods(2), expected: 'delete pod-0 pod-1' },
     {
       name: 'deletes from the crowded node first',
@@ -64,7 +64,7 @@ describe('planScaling', () => {
     expect(plan(100, pods(700)).split(' ').length - 1).toBe(500);
   });
 
-  test('counts the pods of related owners when it looks for crowded nodes', () => {
+  test('counts the pods of related owners on a node', () => {
     const own = pods(2, (index) => ({ node: `node-${index}` }));
     const related = [...own, ...pods(3, () => ({ node: 'node-1' }))];
     expect(plan(1, own, { relatedPods: related })).toBe('delete pod-1');

@@ -1,7 +1,7 @@
 import { isPodActive, rankForDeletion, type DeletionRanking } from '../../pkg/pods/index.ts';
 import type { Cached, Pod } from '../../pkg/api/index.ts';
 
-/** How many pods one sync creates or deletes at most, before it waits to see them. */
+/** The maximum number of pods that one sync creates or deletes. */
 const burstReplicas = 500;
 
 export type ScalingPlan =
@@ -12,13 +12,13 @@ export type ScalingPlan =
 export interface ScalingInput {
   readonly desired: number;
   readonly activePods: readonly Cached<Pod>[];
-  /** Pods of every owner with the same parent, this one's included: where they crowd a node, pods there go first. */
+  /** Pods of all owners with the same controller, including this one. Pods on nodes with many of them are deleted first. */
   readonly relatedPods: readonly Cached<Pod>[];
   readonly nowMs: number;
   readonly honourDeletionCost: boolean;
 }
 
-/** What to create or delete so that as many pods are active as desired. */
+/** The pods to create or delete to reach the desired number of active pods. */
 export function planScaling({
   desired,
   activePods,

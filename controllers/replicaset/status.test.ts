@@ -22,7 +22,7 @@ function input(overrides: Partial<StatusInput> = {}): StatusInput {
 }
 
 describe('computeStatus', () => {
-  test('counts pods by what they are', () => {
+  test('counts labelled, ready and available pods', () => {
     expect(computeStatus(input({ terminating: 4 }))).toEqual({
       replicas: 3,
       fullyLabeledReplicas: 2,
@@ -48,9 +48,9 @@ describe('computeStatus', () => {
   const failing = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'quota' };
   const other = { type: 'Other', status: 'True' };
   const rows = [
-    { name: 'tells of a failed create', desired: 4, before: [], failure: 'quota', expected: ['FailedCreate: quota'] },
+    { name: 'adds FailedCreate', desired: 4, before: [], failure: 'quota', expected: ['FailedCreate: quota'] },
     {
-      name: 'tells of a failed delete',
+      name: 'adds FailedDelete',
       desired: 1,
       before: [],
       failure: 'webhook',
@@ -64,7 +64,7 @@ describe('computeStatus', () => {
       expected: ['FailedCreate: quota'],
     },
     {
-      name: 'takes a cured failure away, and only that',
+      name: 'removes ReplicaFailure after a success, and keeps other conditions',
       desired: 3,
       before: [failing, other],
       failure: undefined,
@@ -91,17 +91,17 @@ describe('isStatusCurrent', () => {
   };
   const rows = [
     {
-      name: 'counts of zero are left out by the server',
+      name: 'the API server omits counts of zero',
       stored: { replicas: 0, terminatingReplicas: 0, observedGeneration: 1 },
       current: true,
     },
     {
-      name: 'no terminating count is not a count of zero',
+      name: 'an absent terminating count is not zero',
       stored: { replicas: 0, observedGeneration: 1 },
       current: false,
     },
     {
-      name: 'an older generation was seen',
+      name: 'observedGeneration is older',
       stored: { replicas: 0, terminatingReplicas: 0, observedGeneration: 0 },
       current: false,
     },

@@ -14,14 +14,14 @@ import type { Replicated } from './replica-kinds.ts';
 export interface StatusInput {
   readonly owner: Cached<Replicated>;
   readonly activePods: readonly Cached<Pod>[];
-  /** Absent where the kind or the gates do not count them. */
+  /** Undefined if the kind or the gates do not count terminating pods. */
   readonly terminating: number | undefined;
-  /** Why pods could not be created or deleted, as the server said it. */
+  /** Why pods could not be created or deleted, in the words of the API server. */
   readonly failure: string | undefined;
   readonly nowMs: number;
 }
 
-/** The status that the owner should show. */
+/** The owner's status, from its pods. */
 export function computeStatus({ owner, activePods, terminating, failure, nowMs }: StatusInput): ReplicaSetStatus {
   const { minReadySeconds = 0, template } = owner.spec;
   const hasTemplateLabels = selectorFromSet(template?.metadata?.labels ?? {});
@@ -49,7 +49,7 @@ function computeConditions({ owner, activePods, failure, nowMs }: StatusInput): 
   const conditions: readonly Cached<ReplicaSetCondition>[] = owner.status?.conditions ?? [];
   const failing = findCondition(conditions, 'ReplicaFailure');
   if (failure === undefined) return nonEmpty(conditions.filter((condition) => condition !== failing));
-  if (failing !== undefined) return nonEmpty(conditions); // since when is worth more than the latest wording
+  if (failing !== undefined) return nonEmpty(conditions); // keep the time of the first failure
   const tooFew = activePods.length < (owner.spec.replicas ?? 0);
   const added: ReplicaSetCondition = {
     type: 'ReplicaFailure',
@@ -65,19 +65,19 @@ function nonEmpty(conditions: readonly Cached<ReplicaSetCondition>[]): ReplicaSe
   return conditions.length === 0 ? undefined : [...conditions];
 }
 
-/** Whether writing `status` would change what the owner shows. */
+/** Whether the owner already has this status. */
 export function isStatusCurrent(owner: Cached<Replicated>, status: ReplicaSetStatus): boolean {
   return isEqualJson(withoutZeros(owner.status ?? {}), withoutZeros(status));
 }
 
-/** The server leaves out counts that are zero, but not the zero of `terminatingReplicas`. */
+/** The API server omits counts of zero, except for `terminatingReplicas`. */
 function withoutZeros(status: object): object {
   return Object.fromEntries(
     Object.entries(status).filter(([name, value]) => value !== 0 || name === 'terminatingReplicas'),
   );
 }
 
-/** When to look again because time alone will make a pod available. */
+/** When to requeue because a ready pod becomes available. */
 export function nextStatusChangeMs(input: Pick<StatusInput, 'owner' | 'activePods' | 'nowMs'>): number | undefined {
   return nextAvailabilityMs(input.activePods, input.owner.spec.minReadySeconds ?? 0, input.nowMs);
 }

@@ -5,6 +5,7 @@ import {
   objectKey,
   Pods,
   type Cached,
+  type Node,
   type ObjectKey,
   type Pod,
 } from '../../pkg/api/index.ts';
@@ -14,8 +15,10 @@ import {
   runWorkers,
   type Controller,
   type ControllerContext,
+  type KeySink,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
+import type { Handler } from '../../informers/index.ts';
 import { noExecuteTaints, toleratedMs } from '../../pkg/taints/index.ts';
 import { applyEviction } from './apply.ts';
 import { Evictions } from './evictions.ts';
@@ -55,12 +58,7 @@ export function createTaintEvictionController(context: ControllerContext): Contr
       if (evictions.has(keyOf(last))) podQueue.add(keyOf(last));
     },
   });
-  const nodeHandlers = nodes.addHandler({
-    added: (node) => nodeQueue.add(keyOf(node)),
-    updated(before, after) {
-      if (!isEqualJson(noExecuteTaints(before), noExecuteTaints(after))) nodeQueue.add(keyOf(after));
-    },
-  });
+  const nodeHandlers = nodes.addHandler(enqueueOnTaintChange(nodeQueue));
 
   /** Enqueues all pods of a tainted node. On a node without taints, enqueues only the pods with an eviction. */
   async function reconcileNode(key: ObjectKey): Promise<ReconcileResult> {
@@ -94,4 +92,13 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     (signal: AbortSignal) => runWorkers(podWork, signal),
   ];
   return { name, run: (signal) => runAll(loops, signal) };
+}
+
+function enqueueOnTaintChange(queue: KeySink): Handler<Node> {
+  return {
+    added: (node) => queue.add(keyOf(node)),
+    updated(before, after) {
+      if (!isEqualJson(noExecuteTaints(before), noExecuteTaints(after))) queue.add(keyOf(after));
+    },
+  };
 }
