@@ -14,7 +14,7 @@ import { syncJob } from './apply-sync.ts';
 
 const signal = new AbortController().signal;
 
-/** A Job on a server, the kubelet that runs its pods, and as many lives of the controller as it takes. */
+/** A Job on a server, a kubelet that runs its pods, and a controller that may crash and restart. */
 class World {
   readonly server = new RecordingClient();
   readonly clock = new FakeClock();
@@ -35,13 +35,13 @@ class World {
     return only;
   }
 
-  /** How many pods ended how, counted or not, also those that have gone since. */
+  /** How many pods succeeded and failed, including pods that are gone. */
   get ends() {
     const count = (phase: string): number => [...this.#ends.values()].filter((end) => end === phase).length;
     return { succeeded: count('Succeeded'), failed: count('Failed') };
   }
 
-  /** Ends pods with the exit code of their turn, and deletes each second one right away; stops those that are deleted. */
+  /** Ends each pod with its exit code, deletes every second pod at once, and stops terminating pods. */
   async runPods(): Promise<void> {
     for (const pod of this.server.stored(Pods)) {
       const { uid, deletionTimestamp } = pod.metadata;
@@ -62,7 +62,7 @@ class World {
     await this.server.patch(Pods, keyOf(pod), patch, signal);
   }
 
-  /** One sync by a process that dies at the given write, before or after it took effect. */
+  /** One sync by a process that crashes at the given write, before or after the write takes effect. */
   async sync(crash?: { readonly atWrite: number; readonly when: 'before' | 'after' }): Promise<void> {
     const client = new RecordingClient({ sharing: this.server });
     if (crash !== undefined) {
@@ -91,13 +91,13 @@ class World {
         metrics: createJobMetrics(createMetricsRegistry()),
         clock: this.clock,
         clearsStartTime: true,
-        remember: () => {},
+        streaks: { set: () => {} },
       },
       signal,
     );
   }
 
-  /** Goes on until the Job has finished; dies once, at the given write of the given sync. Gives how many syncs it took. */
+  /** Syncs until the Job has finished, with one crash at the given write of the given sync. Returns the number of syncs. */
   async finish(crash?: {
     readonly inSync: number;
     readonly atWrite: number;
@@ -161,7 +161,7 @@ const shapes: {
   },
 ];
 
-/** Whether what the status says is what happened. */
+/** Whether the status matches the ended pods. */
 function expectAllCounted(world: World): void {
   const { succeeded = 0, failed = 0, uncountedTerminatedPods } = world.job.status ?? {};
   expect({ succeeded, failed }).toEqual(world.ends);
@@ -179,7 +179,7 @@ for (const { name, spec, exitCodes, ends } of shapes) {
       expect(world.ends).toEqual(ends);
     });
 
-    test('counts every pod once, whichever write the controller dies at', async () => {
+    test('counts every pod once, whichever write the controller crashes at', async () => {
       const syncs = await new World(spec, exitCodes).finish();
       let crashes = 0;
       for (let inSync = 1; inSync <= syncs; inSync++) {
@@ -188,7 +188,7 @@ for (const { name, spec, exitCodes, ends } of shapes) {
             const world = new World(spec, exitCodes);
             await world.finish({ inSync, atWrite, when });
             expectAllCounted(world);
-            expect(world.ends.succeeded).toBe(ends.succeeded); // one lost would have been replaced
+            expect(world.ends.succeeded).toBe(ends.succeeded); // a lost success would have been replaced
             crashes++;
           }
         }

@@ -5,6 +5,7 @@ import { applyPods, releasePods, writeStatus, type ApplyDeps } from './apply.ts'
 import { assess, type Assessment, type Snapshot } from './assess.ts';
 import { continueStreak, type FailureStreak } from './backoff.ts';
 import { computeFinished } from './completion.ts';
+import type { FailureStreaks } from './failure-streaks.ts';
 import { announcedEnding, withAnnouncement, type Ending } from './conditions.ts';
 import { computeProgress, type Progress, type ProgressOptions } from './progress.ts';
 import { planPods, type PodsPlan } from './scaling.ts';
@@ -12,16 +13,16 @@ import { countReleased, isStatusCurrent, planTracking, trackedUids, type Trackin
 
 export interface SyncDeps extends ApplyDeps, ProgressOptions {
   readonly clock: Clock;
-  /** Told once the status has taken note of failures: from then on they count as old. */
-  readonly remember: (streak: FailureStreak) => void;
+  /** Updated once the status has recorded the ended pods: from then on their failures count as old. */
+  readonly streaks: Pick<FailureStreaks, 'set'>;
 }
 
-/** Failures are replaced in batches too. */
+/** Failed pods are replaced in batches too. */
 const shortestWaitMs = 1000;
 
 /**
- * One sync: pods are created or deleted, the ends of pods are noted in the status, their finalizers go, and the status
- * counts them. Each write leaves a state from which a new sync finds its way. Gives how soon to look again.
+ * Syncs a Job: creates or deletes pods, records ended pods in the status, removes their finalizers, and counts them in
+ * the status. A sync can continue from the state after any of these writes. Returns when to requeue the Job.
  */
 export async function syncJob(snapshot: Snapshot, deps: SyncDeps, signal: AbortSignal): Promise<number | undefined> {
   const startMs = deps.clock.monotonic();
@@ -35,13 +36,13 @@ export async function syncJob(snapshot: Snapshot, deps: SyncDeps, signal: AbortS
     await applyProgress(assessment, computeProgress(assessment, plan, outcome, deps), deps, signal);
     if (outcome.error !== undefined) throw outcome.error;
     result = 'success';
-    return againInMs(assessment, plan);
+    return requeueAfterMs(assessment, plan);
   } finally {
     deps.metrics.synced(snapshot.job, plan.kind, result, (deps.clock.monotonic() - startMs) / 1000);
   }
 }
 
-function againInMs({ ending, deadlineInMs }: Assessment, plan: PodsPlan): number | undefined {
+function requeueAfterMs({ ending, deadlineInMs }: Assessment, plan: PodsPlan): number | undefined {
   const waits = [
     ...(ending === undefined && deadlineInMs !== undefined ? [deadlineInMs] : []),
     ...(plan.kind === 'wait' ? [Math.max(shortestWaitMs, plan.ms)] : []),
@@ -50,8 +51,8 @@ function againInMs({ ending, deadlineInMs }: Assessment, plan: PodsPlan): number
 }
 
 /**
- * A Job that succeeds while pods still run deletes them. That must be on record before the first of them goes: to a
- * sync that starts after a crash in between, they would look like failures.
+ * A Job that succeeds while pods still run deletes these pods. The status must say so before the first deletion: after a
+ * crash in between, the next sync would count the deleted pods as failures.
  */
 async function announceEarlySuccess(
   { job, ending, activePods, startTime, nowMs }: Assessment,
@@ -73,8 +74,8 @@ async function applyProgress(
   const { job, pods } = assessment;
   const { recorder } = deps.control;
   const tracking = planTracking(assessment, progress);
-  const noted = await writeIfNew(job, tracking.status, deps, signal);
-  deps.remember(streakAfter(assessment, tracking));
+  const recorded = await writeIfChanged(job, tracking.status, deps, signal);
+  deps.streaks.set(job, streakAfter(assessment, tracking));
   deps.metrics.failuresJudged(tracking.failureActions);
   if (progress.suspension !== undefined) recorder.event(Jobs, job, suspensionEvents[progress.suspension]);
 
@@ -83,12 +84,12 @@ async function applyProgress(
   const mayFinish = error === undefined && tracking.isComplete;
   const ending = mayFinish ? progress.ending : undefined;
   const finished = ending && computeFinished(job, counted, ending, deps.clock.now());
-  await writeIfNew(noted, finished ?? counted, deps, signal);
+  await writeIfChanged(recorded, finished ?? counted, deps, signal);
   if (error !== undefined) throw error;
-  if (ending !== undefined && finished !== undefined) announce(job, finished, ending, deps);
+  if (ending !== undefined && finished !== undefined) reportEnding(job, finished, ending, deps);
 }
 
-async function writeIfNew(
+async function writeIfChanged(
   job: Cached<Job>,
   status: JobStatus,
   deps: SyncDeps,
@@ -97,13 +98,13 @@ async function writeIfNew(
   return isStatusCurrent(job.status, status) ? job : writeStatus(job, status, deps, signal);
 }
 
-/** Of the pods that have newly ended, those that this sync took note of belong to the past now. */
+/** The streak with the newly ended pods that this sync has recorded. */
 function streakAfter({ streak, newlySucceeded, newlyFailed }: Assessment, { release }: TrackingPlan): FailureStreak {
-  const noted = new Set(release);
+  const recorded = new Set(release);
   return continueStreak(
     streak,
-    newlySucceeded.filter((pod) => noted.has(pod)),
-    newlyFailed.filter((pod) => noted.has(pod)),
+    newlySucceeded.filter((pod) => recorded.has(pod)),
+    newlyFailed.filter((pod) => recorded.has(pod)),
   );
 }
 
@@ -112,7 +113,7 @@ const suspensionEvents: Readonly<Record<NonNullable<Progress['suspension']>, New
   resumed: { type: 'Normal', reason: 'Resumed', message: 'Job resumed' },
 };
 
-function announce(job: Cached<Job>, status: JobStatus, ending: Ending, { control, metrics }: SyncDeps): void {
+function reportEnding(job: Cached<Job>, status: JobStatus, ending: Ending, { control, metrics }: SyncDeps): void {
   const { recorder }: { readonly recorder: EventRecorder } = control;
   metrics.finished(job, ending);
   if (ending.outcome === 'failed') {

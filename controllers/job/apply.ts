@@ -35,7 +35,7 @@ export interface ApplyDeps {
   readonly metrics: JobMetrics;
 }
 
-/** Does to the pods what is planned, as far as it can be done: the status has to tell what came of it. */
+/** Creates or deletes pods as planned. Returns the outcome with the first error: the status must show both. */
 export async function applyPods(
   plan: PodsPlan,
   assessment: Assessment,
@@ -74,7 +74,7 @@ async function createPods(
       pendingPods.wrote(keyOf(job), metadata.resourceVersion);
       created++;
     } catch (failure) {
-      if (isNamespaceTerminating(failure)) return; // nothing to do: it takes no more pods
+      if (isNamespaceTerminating(failure)) return; // a terminating namespace accepts no pods
       failed++;
       throw failure;
     }
@@ -92,7 +92,7 @@ async function deletePods(
   const jobKey = keyOf(job);
   const results = await Promise.allSettled(
     pods.map(async (pod) => {
-      // Its end is not to be counted. Were it deleted first, a crash before the release would leave it to be counted.
+      // The pod must not be counted. If it were deleted first, a crash before the release would let it be counted.
       if (!deps.keepTracked && isTracked(pod)) await releasePod(pod, jobKey, deps, signal);
       if (await deletePod(deps.control, job, pod, signal)) {
         deps.pendingPods.deleted(jobKey, keyOf(pod), pod.metadata.uid);
@@ -110,7 +110,7 @@ async function deletePods(
   };
 }
 
-/** Takes the finalizer off each pod. Gives the uids of those that have none now, and the first failure. */
+/** Removes the finalizer of each pod. Returns the uids of the pods without it, and the first error. */
 export async function releasePods(
   pods: readonly Cached<Pod>[],
   jobKey: ObjectKey,
@@ -133,12 +133,12 @@ async function releasePod(
   signal: AbortSignal,
 ): Promise<void> {
   const resourceVersion = await removeTrackingFinalizer(control.client, pod, signal);
-  // While a cache still shows a pod with its finalizer, the pod looks as if it had yet to be counted.
+  // A stale cache shows the pod with its finalizer, as if it had not been counted yet.
   if (resourceVersion === undefined) pendingPods.vanished(jobKey, keyOf(pod), pod.metadata.uid);
   else pendingPods.wrote(jobKey, resourceVersion);
 }
 
-/** The version that the pod has then; undefined if it was gone, or another has taken its name. */
+/** Returns the pod's new resource version; undefined if the pod is gone, or another pod has its name. */
 export async function removeTrackingFinalizer(
   client: Client,
   pod: Cached<Pod>,
@@ -157,8 +157,8 @@ export async function removeTrackingFinalizer(
 }
 
 /**
- * Writes the status on exactly the version of the Job that it was computed from: a conflict means that the counters in
- * it may be old, and only a new sync can tell. Gives the Job as it stands then.
+ * Writes the status to the version of the Job that it was computed from. After a conflict its counters may be wrong, and
+ * a new sync must compute them. Returns the Job after the write.
  */
 export async function writeStatus(
   job: Cached<Job>,

@@ -19,7 +19,7 @@ function assessed(spec: Partial<JobSpec>, status: JobStatus, pods: readonly Desc
 }
 
 describe('counts', () => {
-  test('add pods that have newly ended to what the status knows', () => {
+  test('include newly ended pods', () => {
     const status = { succeeded: 2, failed: 1, uncountedTerminatedPods: { succeeded: ['a', 'b'], failed: ['c'] } };
     const pods: DescribedJobPod[] = [
       { phase: 'Succeeded' },
@@ -31,14 +31,14 @@ describe('counts', () => {
       { phase: 'Pending' },
       { phase: 'Running', deleting: true },
     ];
-    // Deleted while it ran: that is a failure unless the Job waits for its end.
+    // A pod that was deleted while running has failed, unless the Job replaces only ended pods.
     expect(assessed({}, status, pods)).toMatchObject({ succeeded: 5, failed: 4, ready: 1, terminating: 1 });
     const waiting = assessed({ podReplacementPolicy: 'Failed' }, status, pods);
     expect(waiting).toMatchObject({ failed: 3, terminating: 1 });
     expect(waiting.activePods).toHaveLength(3);
   });
 
-  test('leave out what is in the lists already', () => {
+  test('do not include pods in the lists of the status', () => {
     const owner = frozen(job());
     const [ok, bad] = [jobPod(owner, { phase: 'Succeeded' }), jobPod(owner, { phase: 'Failed' })];
     const uncountedTerminatedPods = { succeeded: [ok.metadata.uid], failed: [bad.metadata.uid] };
@@ -47,7 +47,7 @@ describe('counts', () => {
     expect(result).toMatchObject({ succeeded: 1, failed: 1, newlySucceeded: [], newlyFailed: [] });
   });
 
-  test('leave out failures that the policy ignores', () => {
+  test('do not include failures that the policy ignores', () => {
     const onExitCodes = { operator: 'In', values: [1] };
     const podFailurePolicy = { rules: [{ action: 'Ignore', onExitCodes }] };
     const { failed, newlyFailed } = assessed({ podFailurePolicy }, {}, [
@@ -58,7 +58,7 @@ describe('counts', () => {
     expect(newlyFailed).toHaveLength(2);
   });
 
-  test('of an indexed Job are of indexes that it has', () => {
+  test('of an indexed Job include only its indexes', () => {
     const spec = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
     const pods: DescribedJobPod[] = [
       { phase: 'Succeeded', index: 1 },
@@ -109,7 +109,7 @@ const endings: {
     expected: 'failed BackoffLimitExceeded: Job has reached the specified backoff limit',
   },
   {
-    name: 'is open when they restart a little less often',
+    name: 'is open when containers restart less often',
     spec: { backoffLimit: 4, template: { spec: { containers: [], restartPolicy: 'OnFailure' } } },
     pods: [{ restarts: 1 }, { restarts: 2 }],
     expected: undefined,
@@ -121,7 +121,7 @@ const endings: {
     expected: 'failed BackoffLimitExceeded: Job has reached the specified backoff limit',
   },
   {
-    name: 'is failure when the deadline has come',
+    name: 'is failure at the deadline',
     spec: { activeDeadlineSeconds: 60 },
     status: { startTime },
     expected: 'failed DeadlineExceeded: Job was active longer than specified deadline',
@@ -139,7 +139,7 @@ const endings: {
     expected: undefined,
   },
   {
-    name: 'is failure by the policy, whatever the limits say',
+    name: 'is failure by the pod failure policy below the backoff limit',
     spec: { backoffLimit: 0, podFailurePolicy: failJob },
     pods: [{ phase: 'Failed', exitCode: 42, name: 'p' }],
     expected:
@@ -169,13 +169,13 @@ const endings: {
     expected: 'failed FailedIndexes: Job has failed indexes',
   },
   {
-    name: 'is success when the policy is met',
+    name: 'is success when the success policy is met',
     spec: { ...indexed, successPolicy: { rules: [{ succeededCount: 1 }] } },
     pods: [{ phase: 'Succeeded', index: 2 }],
     expected: 'succeeded SuccessPolicy: Matched rules at index 0',
   },
   {
-    name: 'is failure when it meets both ends at once',
+    name: 'is failure if both policies are met',
     spec: { ...indexed, backoffLimit: 0, successPolicy: { rules: [{ succeededCount: 1 }] } },
     pods: [
       { phase: 'Succeeded', index: 2 },
@@ -185,7 +185,7 @@ const endings: {
   },
   { name: 'is the failure that was announced', status: announced('FailureTarget'), expected: 'failed Why: because' },
   {
-    name: 'is the success that was announced, whatever failed since',
+    name: 'is the announced success although pods failed since',
     spec: { backoffLimit: 0 },
     status: announced('SuccessCriteriaMet'),
     pods: [{ phase: 'Failed' }],
@@ -215,7 +215,7 @@ describe('the indexes of a Job', () => {
     'batch.kubernetes.io/job-index-failure-count': String(count),
   });
 
-  test('cannot both succeed and fail: what was recorded first stands, and of two new ends the better', () => {
+  test('cannot both succeed and fail: the recorded result counts, otherwise success', () => {
     const pods: DescribedJobPod[] = [
       { phase: 'Failed', index: 0 },
       { phase: 'Succeeded', index: 1 },
@@ -232,7 +232,7 @@ describe('the indexes of a Job', () => {
     });
   });
 
-  test('keep the last failed pod of each that waits for a new one', () => {
+  test('keep the last failed pod of each index that needs a new pod', () => {
     const spec = { ...perIndex, backoffLimitPerIndex: 5, completions: 4 };
     const pods: DescribedJobPod[] = [
       { phase: 'Failed', index: 0, annotations: failures(1), endedAt: 9, name: 'older' },

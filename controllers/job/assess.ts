@@ -9,33 +9,33 @@ import { indexCount, isIndexed, isSuspended } from './job-spec.ts';
 import { countsAsFailure, judgeFailure } from './pod-failure-policy.ts';
 import { describeSuccess } from './success-policy.ts';
 
-/** All that a sync decides on. */
+/** The input of a sync. */
 export interface Snapshot {
   readonly job: Cached<Job>;
-  /** Every pod that belongs to the Job. */
+  /** All pods of the Job. */
   readonly pods: readonly Cached<Pod>[];
-  /** Of the pods that were counted in earlier syncs. */
+  /** The streak of the pods that earlier syncs have counted. */
   readonly streak: FailureStreak;
   readonly nowMs: number;
 }
 
-/** What a snapshot means. */
+/** The snapshot with the facts computed from it. */
 export interface Assessment extends Snapshot {
   readonly activePods: readonly Cached<Pod>[];
   readonly ready: number;
   readonly terminating: number;
-  /** With the pods that have ended since the last sync. */
+  /** Includes pods that have ended since the last sync, like `failed`. */
   readonly succeeded: number;
   readonly failed: number;
   readonly newlySucceeded: readonly Cached<Pod>[];
   readonly newlyFailed: readonly Cached<Pod>[];
-  /** With these. */
+  /** The streak with the newly ended pods. */
   readonly streakNow: FailureStreak;
   readonly indexes: IndexProgress | undefined;
   readonly startTime: string | undefined;
-  /** Set when the Job has to end, whatever its pods still do. */
+  /** Set when the Job must end although pods may still run. */
   readonly ending: Ending | undefined;
-  /** When time alone will end it. */
+  /** Time until `activeDeadlineSeconds` ends the Job. */
   readonly deadlineInMs: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export function assess(snapshot: Snapshot): Assessment {
   return { ...facts, ending: computeEnding(facts, deadlineInMs), deadlineInMs };
 }
 
-/** Pods whose end stands neither in the counters nor in the lists of the status. */
+/** Ended pods that are neither in the counters nor in the lists of the status. */
 function selectNew(
   { job, pods }: Snapshot,
   uncounted: readonly string[],
@@ -87,7 +87,7 @@ function remainingDeadlineMs({ job, startTime, nowMs }: Facts): number | undefin
   return Math.max(0, startMs + activeDeadlineSeconds * 1000 - nowMs);
 }
 
-/** What was announced stands; then failures come before success: a Job can meet several ends at once. */
+/** An announced ending stays. Otherwise failure takes precedence over success. */
 function computeEnding(facts: Facts, deadlineInMs: number | undefined): Ending | undefined {
   return announcedEnding(facts.job) ?? computeFailure(facts, deadlineInMs) ?? computeEarlySuccess(facts);
 }
@@ -102,11 +102,11 @@ function computeFailure(facts: Facts, deadlineInMs: number | undefined): Ending 
   }
   if (deadlineInMs === 0) return failure('DeadlineExceeded', 'Job was active longer than specified deadline');
   if (indexes?.failed === undefined) return undefined;
-  const givenUp = countIndexes(indexes.failed);
-  if (givenUp > (job.spec.maxFailedIndexes ?? Infinity)) {
+  const failedIndexes = countIndexes(indexes.failed);
+  if (failedIndexes > (job.spec.maxFailedIndexes ?? Infinity)) {
     return failure('MaxFailedIndexesExceeded', 'Job has exceeded the specified maximal number of failed indexes');
   }
-  if (givenUp > 0 && givenUp + countIndexes(indexes.succeeded) >= indexCount(job)) {
+  if (failedIndexes > 0 && failedIndexes + countIndexes(indexes.succeeded) >= indexCount(job)) {
     return failure('FailedIndexes', 'Job has failed indexes');
   }
   return undefined;
@@ -123,7 +123,7 @@ function failJobMessage({ job, pods }: Facts): string | undefined {
   return undefined;
 }
 
-/** Pods that restart their containers in place never fail: there the restarts count. */
+/** With `restartPolicy: OnFailure` pods restart instead of failing: the restarts count against the backoff limit. */
 function exceedsRestarts({ job, pods }: Facts): boolean {
   if (job.spec.template.spec?.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;

@@ -13,17 +13,17 @@ const three = { failures: 3, lastFailureMs: at(5) };
 
 describe('continueStreak', () => {
   const rows = [
-    { name: 'stays as it is when nothing ended', ok: [], bad: [], expected: three },
+    { name: 'does not change without ended pods', ok: [], bad: [], expected: three },
     { name: 'grows with each failure', ok: [], bad: [9, 7], expected: { failures: 5, lastFailureMs: at(9) } },
     { name: 'ends with a success', ok: [6], bad: [], expected: { failures: 0, lastFailureMs: 0 } },
     {
-      name: 'begins anew after a success',
+      name: 'starts again after a success',
       ok: [6, 8],
       bad: [7, 9, 10],
       expected: { failures: 2, lastFailureMs: at(10) },
     },
     {
-      name: 'does not count a failure in the moment of a success',
+      name: 'does not count a failure at the time of a success',
       ok: [8],
       bad: [8],
       expected: { failures: 0, lastFailureMs: 0 },
@@ -43,22 +43,22 @@ describe('continueStreak', () => {
 });
 
 describe('recallStreak', () => {
-  test('reads the failures since the last success off the pods that were counted', () => {
+  test('counts the failures since the last success among counted pods', () => {
     const counted = { tracked: false };
     const pods = [failed(1, counted), succeeded(2), failed(3, counted), failed(4, counted), failed(5)];
-    // The success is tracked: it is news, and a later sync will weigh it.
+    // The succeeded pod is still tracked: a later sync counts it.
     expect(recallStreak(owner, pods)).toEqual({ failures: 3, lastFailureMs: at(4) });
     const known = pods.map((pod) => ({ ...pod, metadata: { ...pod.metadata, finalizers: undefined } }));
     expect(recallStreak(owner, known)).toEqual({ failures: 3, lastFailureMs: at(5) });
   });
 
-  test('knows the pods that the status has noted but not counted', () => {
+  test('includes failed pods in the lists of the status', () => {
     const noted = failed(7);
     const status = { uncountedTerminatedPods: { failed: [noted.metadata.uid] } };
     expect(recallStreak(frozen(job({ status })), [noted])).toEqual({ failures: 1, lastFailureMs: at(7) });
   });
 
-  test('leaves out pods that the Job has deleted itself', () => {
+  test('ignores terminating pods', () => {
     const own = failed(7, { tracked: false, deleting: true });
     expect(recallStreak(owner, [own]).failures).toBe(0);
   });
@@ -91,12 +91,12 @@ describe('remainingIndexBackoffMs', () => {
     },
   });
   const rows = [
-    { name: 'is nothing for a first pod', pod: undefined, expected: 0 },
+    { name: 'is 0 for a first pod', pod: undefined, expected: 0 },
     { name: 'is the base after the first failure', pod: failed(0, counts('0')), expected: 10 },
     { name: 'doubles with the failures before', pod: failed(0, counts('2')), expected: 40 },
     { name: 'counts ignored failures too', pod: failed(0, counts('1', '2')), expected: 80 },
-    { name: 'takes a count that is none for zero', pod: failed(0, counts('-3', 'many')), expected: 10 },
-    { name: 'takes a count that is too large for zero', pod: failed(0, counts('2147483648')), expected: 10 },
+    { name: 'treats an invalid count as 0', pod: failed(0, counts('-3', 'many')), expected: 10 },
+    { name: 'treats a count beyond int32 as 0', pod: failed(0, counts('2147483648')), expected: 10 },
   ];
   for (const { name, pod, expected } of rows) {
     test(name, () => expect(remainingIndexBackoffMs(pod, at(0))).toBe(expected * 1000));

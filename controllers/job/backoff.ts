@@ -1,7 +1,7 @@
 import { isBeingDeleted, type Cached, type Job, type Pod } from '../../pkg/api/index.ts';
 import { allIndexFailures, endedAtMs, hasSucceeded, isCountable, isTracked } from './job-pods.ts';
 
-/** The pods of a Job that failed in a row since one last succeeded. */
+/** The failures of a Job's pods since the last success. */
 export interface FailureStreak {
   readonly failures: number;
   readonly lastFailureMs: number;
@@ -12,7 +12,7 @@ const maxMs = 10 * 60_000;
 
 const noStreak: FailureStreak = { failures: 0, lastFailureMs: 0 };
 
-/** The streak once these pods have ended too. A success ends it; only what failed after the last one counts. */
+/** The streak with these ended pods. A success ends the streak. Only failures after the last success count. */
 export function continueStreak(
   streak: FailureStreak,
   succeeded: readonly Cached<Pod>[],
@@ -30,8 +30,8 @@ function latestOf(times: readonly number[]): number {
 }
 
 /**
- * The streak that a process which has just started can read off the pods that were counted before its time. Pods that
- * are going are left out: a Job that was suspended or shrunk has deleted them itself, and that is no failure.
+ * Computes the streak after a restart, from the pods that are already counted. Terminating pods do not count: a
+ * suspended or scaled-down Job deletes its pods itself, and that is no failure.
  */
 export function recallStreak(job: Cached<Job>, pods: readonly Cached<Pod>[]): FailureStreak {
   const uncounted = new Set(job.status?.uncountedTerminatedPods?.failed);
@@ -40,14 +40,14 @@ export function recallStreak(job: Cached<Job>, pods: readonly Cached<Pod>[]): Fa
   return continueStreak(noStreak, counted.filter(hasSucceeded), failed);
 }
 
-/** How long the Job still has to wait before it may replace what failed. */
+/** The remaining back-off of the Job: 0 if it may replace failed pods now. */
 export function remainingBackoffMs({ failures, lastFailureMs }: FailureStreak, nowMs: number): number {
   if (failures === 0) return 0;
   const delayMs = Math.min(maxMs, baseMs * 2 ** (failures - 1));
   return Math.max(0, delayMs - (nowMs - lastFailureMs));
 }
 
-/** The same for one index, whose last failed pod carries the number of failures before it. */
+/** The remaining back-off of one index. The annotations of its last failed pod have the number of earlier failures. */
 export function remainingIndexBackoffMs(lastFailed: Cached<Pod> | undefined, nowMs: number): number {
   if (lastFailed === undefined) return 0;
   const streak = { failures: allIndexFailures(lastFailed) + 1, lastFailureMs: endedAtMs(lastFailed) };

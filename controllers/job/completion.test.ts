@@ -22,7 +22,7 @@ describe('a Job does not finish', () => {
 });
 
 describe('a finished Job', () => {
-  test('shows how it ended, and when it was complete', () => {
+  test('has a terminal condition and a completion time', () => {
     const time = '2026-01-01T00:01:00Z';
     const condition = {
       status: 'True',
@@ -41,12 +41,12 @@ describe('a finished Job', () => {
     expect(finished?.completionTime).toBeUndefined();
   });
 
-  test('was not complete before it started, whoever set its start', () => {
+  test('never has a completion time before its start time', () => {
     const later = '2026-01-01T00:05:00Z';
     expect(computeFinished(frozen(job()), { startTime: later }, succeeded, nowMs)?.completionTime).toBe(later);
   });
 
-  test('has a start, unless it was suspended with nothing to do', () => {
+  test('has a start time, unless it was suspended with 0 completions', () => {
     const suspended = (completions: number) => frozen(job({ spec: { suspend: true, completions } }));
     expect(computeFinished(suspended(1), {}, failed, nowMs)?.startTime).toBe('2026-01-01T00:01:00Z');
     const idle = computeFinished(suspended(0), {}, succeeded, nowMs);

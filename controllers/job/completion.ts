@@ -3,8 +3,8 @@ import { withTerminal, type Ending } from './conditions.ts';
 import { isSuspended } from './job-spec.ts';
 
 /**
- * The status with its terminal condition, if the Job may end now: none of its pods is left running, terminating or
- * uncounted. The server insists on all of that, and on times that make sense.
+ * The status with the terminal condition; undefined while a pod is active, terminating or not counted. The API server
+ * rejects a finished Job with such pods, or with inconsistent times.
  */
 export function computeFinished(
   job: Cached<Job>,
@@ -16,12 +16,12 @@ export function computeFinished(
   if (succeeded.length + failed.length > 0) return undefined;
   if ((status.active ?? 0) > 0 || (status.terminating ?? 0) > 0) return undefined;
   const finished: JobStatus = { ...status, conditions: [...withTerminal(status.conditions ?? [], ending, nowMs)] };
-  // One that ends while suspended has lost its start time, and may not finish without.
+  // A suspended Job has no start time, but a finished Job needs one.
   if (parseTime(finished.startTime) === undefined && !(isSuspended(job) && job.spec.completions === 0)) {
     finished.startTime = formatTime(nowMs);
   }
   if (ending.outcome === 'succeeded') {
-    // Whoever started it may have had a clock ahead of ours; completed before it started, it would never be accepted.
+    // The start time may come from a clock ahead of ours. The API server rejects a completion before the start.
     finished.completionTime = formatTime(Math.max(nowMs, parseTime(finished.startTime) ?? nowMs));
   }
   return finished;

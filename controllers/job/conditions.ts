@@ -1,11 +1,11 @@
 import { findCondition, formatTime, type Cached, type Job, type JobCondition } from '../../pkg/api/index.ts';
 
 type Conditions = readonly Cached<JobCondition>[];
-type Saying = Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>;
+type NewCondition = Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
- * How a Job ends. It is announced first, in `FailureTarget` or `SuccessCriteriaMet`, and becomes the terminal condition
- * once the last pod has ended and is counted.
+ * How a Job ends. An interim condition, `FailureTarget` or `SuccessCriteriaMet`, announces it. Once the last pod has
+ * ended and is counted, the terminal condition follows.
  */
 export interface Ending {
   readonly outcome: 'failed' | 'succeeded';
@@ -16,7 +16,7 @@ export interface Ending {
 const announcing = { failed: 'FailureTarget', succeeded: 'SuccessCriteriaMet' } as const;
 const terminal = { failed: 'Failed', succeeded: 'Complete' } as const;
 
-/** The ending that an earlier sync has announced: nothing that happened since can change it. */
+/** The ending that an earlier sync has announced. Later events cannot change it. */
 export function announcedEnding(job: Cached<Job>): Ending | undefined {
   for (const outcome of ['succeeded', 'failed'] as const) {
     const condition = findCondition(job.status?.conditions, announcing[outcome]);
@@ -40,23 +40,25 @@ export function withTerminal(conditions: Conditions, { outcome, reason, message 
   return withCondition(conditions, { type: terminal[outcome], status: 'True', reason, message }, nowMs);
 }
 
-/** The same list if it shows already whether the Job is suspended. */
+/** Returns the same list if the Suspended condition is already right. */
 export function withSuspension(conditions: Conditions, suspended: boolean, nowMs: number): Conditions {
-  const saying: Saying = suspended
+  const condition: NewCondition = suspended
     ? { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }
     : { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed' };
-  return withCondition(conditions, saying, nowMs);
+  return withCondition(conditions, condition, nowMs);
 }
 
-/** Going from nothing to false says nothing and is not written. */
-function withCondition(conditions: Conditions, saying: Saying, nowMs: number): Conditions {
-  const position = conditions.findIndex(({ type }) => type === saying.type);
+/** An absent condition counts as False and is not added with that status. */
+function withCondition(
+  conditions: Conditions,
+  { type, status, reason, message }: NewCondition,
+  nowMs: number,
+): Conditions {
+  const position = conditions.findIndex((condition) => condition.type === type);
   const known = conditions[position];
-  if (known === undefined && saying.status === 'False') return conditions;
-  if (known?.status === saying.status && known.reason === saying.reason && known.message === saying.message) {
-    return conditions;
-  }
+  if (known === undefined && status === 'False') return conditions;
+  if (known?.status === status && known.reason === reason && known.message === message) return conditions;
   const time = formatTime(nowMs);
-  const condition: JobCondition = { ...saying, lastProbeTime: time, lastTransitionTime: time };
+  const condition: JobCondition = { type, status, reason, message, lastProbeTime: time, lastTransitionTime: time };
   return known === undefined ? [...conditions, condition] : conditions.with(position, condition);
 }

@@ -13,14 +13,14 @@ import {
 
 describe('parseIndexList', () => {
   const rows = [
-    { name: 'reads nothing from nothing', text: '', completions: 5, expected: '' },
-    { name: 'reads single indexes and ranges', text: '0,2-4', completions: 5, expected: '0,2-4' },
+    { name: 'parses an empty list', text: '', completions: 5, expected: '' },
+    { name: 'parses single indexes and ranges', text: '0,2-4', completions: 5, expected: '0,2-4' },
     { name: 'joins neighbours', text: '0,1,2-3,5', completions: 6, expected: '0-3,5' },
-    { name: 'leaves out what the Job no longer has', text: '1,4,7', completions: 4, expected: '1' },
+    { name: 'ignores indexes that the Job no longer has', text: '1,4,7', completions: 4, expected: '1' },
     { name: 'cuts a range at the end of the Job', text: '0-9', completions: 4, expected: '0-3' },
-    { name: 'skips what is no number', text: 'x,1,2-y,4', completions: 9, expected: '1,4' },
-    { name: 'skips a range that runs backwards', text: '3-1,5', completions: 9, expected: '5' },
-    { name: 'has nothing of a Job without indexes', text: '0-3', completions: 0, expected: '' },
+    { name: 'ignores parts that are not numbers', text: 'x,1,2-y,4', completions: 9, expected: '1,4' },
+    { name: 'ignores a descending range', text: '3-1,5', completions: 9, expected: '5' },
+    { name: 'is empty for a Job without indexes', text: '0-3', completions: 0, expected: '' },
   ];
   for (const { name, text, completions, expected } of rows) {
     test(name, () => expect(formatIndexList(parseIndexList(text, completions))).toBe(expected));
@@ -30,10 +30,10 @@ describe('parseIndexList', () => {
 describe('formatIndexList', () => {
   const rows = [
     { name: 'is empty for no index', indexes: [], expected: '' },
-    { name: 'writes one index alone', indexes: [7], expected: '7' },
-    { name: 'writes two in a row with a comma', indexes: [1, 2], expected: '1,2' },
-    { name: 'writes three in a row as a range', indexes: [3, 1, 2], expected: '1-3' },
-    { name: 'writes each index once', indexes: [1, 1, 5, 5], expected: '1,5' },
+    { name: 'formats one index', indexes: [7], expected: '7' },
+    { name: 'formats two consecutive indexes with a comma', indexes: [1, 2], expected: '1,2' },
+    { name: 'formats three consecutive indexes as a range', indexes: [3, 1, 2], expected: '1-3' },
+    { name: 'formats each index once', indexes: [1, 1, 5, 5], expected: '1,5' },
   ];
   for (const { name, indexes, expected } of rows) {
     test(name, () => expect(formatIndexList(indexListOf(indexes))).toBe(expected));
@@ -43,10 +43,10 @@ describe('formatIndexList', () => {
 describe('index lists', () => {
   const list = indexListOf([0, 1, 2, 5, 8, 9]);
 
-  test('know how many they are', () => expect(countIndexes(list)).toBe(6));
+  test('count their indexes', () => expect(countIndexes(list)).toBe(6));
 
   for (let index = -1; index <= 10; index++) {
-    test(`know whether they have ${String(index)}`, () => {
+    test(`tell whether they have ${String(index)}`, () => {
       expect(hasIndex(list, index)).toBe([0, 1, 2, 5, 8, 9].includes(index));
     });
   }
@@ -71,11 +71,11 @@ describe('index lists', () => {
 
 describe('selectMissing', () => {
   const rows = [
-    { name: 'takes the lowest first', has: [1, 3], count: 2, completions: 9, expected: [0, 2] },
-    { name: 'takes no more than there are', has: [0, 2], count: 9, completions: 4, expected: [1, 3] },
-    { name: 'takes what lies after the list', has: [0, 1], count: 2, completions: 9, expected: [2, 3] },
-    { name: 'takes none of none', has: [], count: 0, completions: 9, expected: [] },
-    { name: 'ignores what the Job does not have', has: [7], count: 9, completions: 2, expected: [0, 1] },
+    { name: 'selects the lowest first', has: [1, 3], count: 2, completions: 9, expected: [0, 2] },
+    { name: 'selects no more than exist', has: [0, 2], count: 9, completions: 4, expected: [1, 3] },
+    { name: 'selects indexes after the list', has: [0, 1], count: 2, completions: 9, expected: [2, 3] },
+    { name: 'selects none for count 0', has: [], count: 0, completions: 9, expected: [] },
+    { name: 'ignores indexes that the Job does not have', has: [7], count: 9, completions: 2, expected: [0, 1] },
   ];
   for (const { name, has, count, completions, expected } of rows) {
     test(name, () => expect(selectMissing(indexListOf(has), count, completions)).toEqual(expected));

@@ -1,17 +1,17 @@
-/** A run of consecutive completion indexes, both ends included. */
+/** Consecutive completion indexes, including both ends. */
 interface IndexRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** A set of completion indexes as ascending ranges with gaps between them: as small as its text form. */
+/** A set of completion indexes as ascending ranges that neither overlap nor touch. */
 export type IndexList = readonly IndexRange[];
 
 export const noIndexes: IndexList = [];
 
 /**
- * Reads `0-2,4,6`, as it stands in a Job's status and in success policies. What is no number is skipped, what lies at or
- * beyond `completions` is cut off: an elastic Job may have shrunk since.
+ * Parses a list such as `0-2,4,6` from a Job's status or success policy. Parts that are not numbers are ignored, and so
+ * are indexes of at least `completions`: an elastic Job may have been scaled down.
  */
 export function parseIndexList(text: string | undefined, completions: number): IndexList {
   const ranges: IndexRange[] = [];
@@ -23,7 +23,7 @@ export function parseIndexList(text: string | undefined, completions: number): I
   return joined(ranges.filter(({ first, last }) => last >= first));
 }
 
-/** Three or more in a row become `first-last`; two are cheaper with a comma. */
+/** Formats three or more consecutive indexes as `first-last`, two with a comma. */
 export function formatIndexList(list: IndexList): string {
   return list
     .map(({ first, last }) => {
@@ -57,7 +57,7 @@ export function unionOf(...lists: readonly IndexList[]): IndexList {
   return joined(lists.flat());
 }
 
-/** What both lists have. */
+/** The indexes in both lists. */
 export function intersectionOf(a: IndexList, b: IndexList): IndexList {
   const ranges: IndexRange[] = [];
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
@@ -72,7 +72,7 @@ export function intersectionOf(a: IndexList, b: IndexList): IndexList {
   return ranges;
 }
 
-/** The lowest indexes below `completions` that the list lacks, `count` of them at most. */
+/** The lowest indexes below `completions` that are not in the list, at most `count`. */
 export function selectMissing(list: IndexList, count: number, completions: number): number[] {
   const missing: number[] = [];
   let candidate = 0;

@@ -22,17 +22,17 @@ import {
 import { hasBackoffPerIndex, indexCount, replacesOnlyEndedPods } from './job-spec.ts';
 import { countsAsFailure, judgeFailure } from './pod-failure-policy.ts';
 
-/** How far an indexed Job has come, index by index. */
+/** The progress of an indexed Job. */
 export interface IndexProgress {
-  /** Succeeded, as the status says it. */
+  /** The succeeded indexes in the status. */
   readonly recorded: IndexList;
-  /** Succeeded, with those that have since. */
+  /** All succeeded indexes, including new ones. */
   readonly succeeded: IndexList;
-  /** Given up, where indexes have limits of their own. */
+  /** The failed indexes; undefined without `backoffLimitPerIndex`. */
   readonly failed: IndexList | undefined;
   /**
-   * The last failed pod of each index that waits for a new one. It has to stay, because the number of failures so far
-   * is passed on from pod to pod and stands nowhere else.
+   * The last failed pod of each index that needs a new pod. It must be kept: only its annotations have the number of
+   * failures, which the next pod continues.
    */
   readonly toReplace: ReadonlyMap<number, Cached<Pod>>;
 }
@@ -46,17 +46,17 @@ export function computeIndexProgress(job: Cached<Job>, pods: readonly Cached<Pod
     const succeeded = unionOf(recorded, indexListOf(indexesOf(hasSucceeded)));
     return { recorded, succeeded, failed: undefined, toReplace: new Map() };
   }
-  // The server refuses a status in which an index has both succeeded and failed. Two pods of one index can end that
-  // way: then the end that was recorded first stands, and of two new ones the better.
-  const givenUp = parseIndexList(job.status?.failedIndexes, indexCount(job));
-  const successes = indexesOf(hasSucceeded).filter((index) => !hasIndex(givenUp, index));
+  // The API server rejects a status in which an index has both succeeded and failed, but two pods of one index can end
+  // that way. Then the result that is already in the status counts. Among two new results, success counts.
+  const recordedFailed = parseIndexList(job.status?.failedIndexes, indexCount(job));
+  const successes = indexesOf(hasSucceeded).filter((index) => !hasIndex(recordedFailed, index));
   const succeeded = unionOf(recorded, indexListOf(successes));
   const failures = indexesOf((pod) => exhaustsIndex(pod, job)).filter((index) => !hasIndex(succeeded, index));
-  const failed = unionOf(givenUp, indexListOf(failures));
+  const failed = unionOf(recordedFailed, indexListOf(failures));
   return { recorded, succeeded, failed, toReplace: selectToReplace(job, pods, unionOf(succeeded, failed)) };
 }
 
-/** Whether the failure of this pod is one too many for its index, or one that a rule makes the last. */
+/** Whether the failure of this pod exceeds the backoff limit of its index, or matches a `FailIndex` rule. */
 function exhaustsIndex(pod: Cached<Pod>, job: Cached<Job>): boolean {
   if (!hasFailed(pod, job)) return false;
   const verdict = judgeFailure(job.spec.podFailurePolicy, pod);
@@ -83,7 +83,7 @@ function selectToReplace(
   return chosen;
 }
 
-/** The lowest indexes that nobody works on and that have not ended, `count` at most. */
+/** The lowest indexes without a pod that have neither succeeded nor failed, at most `count`. */
 export function selectIndexesToStart(
   job: Cached<Job>,
   pods: readonly Cached<Pod>[],
@@ -97,7 +97,7 @@ export function selectIndexesToStart(
   return selectMissing(unionOf(succeeded, failed, occupied), count, indexCount(job));
 }
 
-/** Sorts active pods into those that no index needs, as duplicates or for want of a valid index, and the others. */
+/** Separates surplus active pods, which are duplicates or have no valid index, from the needed ones. */
 export function partitionByIndex(
   job: Cached<Job>,
   activePods: readonly Cached<Pod>[],
@@ -117,7 +117,7 @@ export function partitionByIndex(
   return { surplus, needed };
 }
 
-/** Those that have done least to the front. */
+/** The youngest and least ready pods first. */
 export function rankWorkForDeletion(pods: readonly Cached<Pod>[]): Cached<Pod>[] {
   return rankForDeletion(pods, { crowding: () => 0, nowMs: undefined, honourDeletionCost: false });
 }

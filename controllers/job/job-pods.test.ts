@@ -24,17 +24,17 @@ interface Row {
 
 const rows: readonly Row[] = [
   {
-    name: 'the last of the containers',
+    name: 'the end of the last container',
     pod: { status: { containerStatuses: [ended('a', at(20)), ended('b', at(30))], conditions: notReady(at(40)) } },
     expected: at(30),
   },
   {
-    name: 'since when it is not ready, where a container has a null time',
+    name: 'the time since it is not ready, if a container has a null time',
     pod: { status: { containerStatuses: [ended('a', at(20)), ended('b', null)], conditions: notReady(at(40)) } },
     expected: at(40),
   },
   {
-    name: 'its deletion, where the condition has a null time too',
+    name: 'its deletion, if the condition has a null time too',
     pod: {
       metadata: { deletionTimestamp: at(50), deletionGracePeriodSeconds: 5 },
       status: { containerStatuses: [ended('a', null)], conditions: notReady(null) },
@@ -42,12 +42,12 @@ const rows: readonly Row[] = [
     expected: at(45),
   },
   {
-    name: 'its creation, where nothing else tells',
+    name: 'its creation, if no other time is known',
     pod: { metadata: { creationTimestamp: at(10) }, status: { containerStatuses: [ended('a', null)] } },
     expected: at(10),
   },
   {
-    name: 'the end of its sidecar, where that of the container has a null time',
+    name: 'the end of its sidecar, if the container has a null time',
     pod: {
       spec: { initContainers: [{ name: 'side', restartPolicy: 'Always' }] },
       status: { containerStatuses: [ended('a', null)], initContainerStatuses: [ended('side', at(33))] },

@@ -10,7 +10,7 @@ import {
 import { readyCondition } from '../../pkg/pods/index.ts';
 import { indexCount, isIndexed, replacesOnlyEndedPods } from './job-spec.ts';
 
-/** Keeps a pod from vanishing before its end has been counted. */
+/** Keeps an ended pod until it has been counted. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 export const completionIndexAnnotation = 'batch.kubernetes.io/job-completion-index';
 export const indexFailuresAnnotation = 'batch.kubernetes.io/job-index-failure-count';
@@ -20,19 +20,19 @@ export function isTracked(pod: Cached<Pod>): boolean {
   return pod.metadata.finalizers?.includes(trackingFinalizer) === true;
 }
 
-/** The completion index that the pod carries, whether or not its Job still has it. */
+/** The pod's completion index, which the Job may no longer have. */
 export function completionIndexOf(pod: Cached<Pod>): number | undefined {
   const text = pod.metadata.annotations?.[completionIndexAnnotation] ?? '';
   return /^\+?\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The completion index of a pod that works on one which its Job has. */
+/** The pod's completion index; undefined if the Job does not have it. */
 export function validIndexOf(pod: Cached<Pod>, job: Cached<Job>): number | undefined {
   const index = completionIndexOf(pod);
   return index !== undefined && index < indexCount(job) ? index : undefined;
 }
 
-/** Whether the pod's end is of interest to its Job: for an indexed one, only that of pods with a valid index is. */
+/** Whether the pod counts for its Job. An indexed Job counts only pods with a valid index. */
 export function isCountable(pod: Cached<Pod>, job: Cached<Job>): boolean {
   return !isIndexed(job) || validIndexOf(pod, job) !== undefined;
 }
@@ -42,8 +42,8 @@ export function hasSucceeded(pod: Cached<Pod>): boolean {
 }
 
 /**
- * Whether the pod counts as failed. A pod that is deleted may never reach the phase, as when its node is gone; where the
- * Job does not insist on the end of every pod, its deletion is enough.
+ * Whether the pod counts as failed. A terminating pod may never reach phase Failed, for example if its node is gone. It
+ * counts as failed unless the Job replaces only ended pods.
  */
 export function hasFailed(pod: Cached<Pod>, job: Cached<Job>): boolean {
   if (pod.status?.phase === 'Failed') return true;
@@ -51,12 +51,12 @@ export function hasFailed(pod: Cached<Pod>, job: Cached<Job>): boolean {
   return isBeingDeleted(pod.metadata);
 }
 
-/** Failures of the pod's index before this pod that counted against the limit. */
+/** Earlier failures of the pod's index that count towards the backoff limit. */
 export function countedIndexFailures(pod: Cached<Pod>): number {
   return parseCount(pod.metadata.annotations?.[indexFailuresAnnotation]);
 }
 
-/** Failures of the pod's index before this pod that a policy had ignored. */
+/** Earlier failures of the pod's index that the pod failure policy ignored. */
 export function ignoredIndexFailures(pod: Cached<Pod>): number {
   return parseCount(pod.metadata.annotations?.[ignoredIndexFailuresAnnotation]);
 }
@@ -65,7 +65,7 @@ export function allIndexFailures(pod: Cached<Pod>): number {
   return countedIndexFailures(pod) + ignoredIndexFailures(pod);
 }
 
-/** Users can write annotations: whatever is no count of failures counts as none. */
+/** An annotation that is not an int32 count is 0: users can write annotations. */
 function parseCount(text: string | undefined): number {
   if (text === undefined || !/^\+?\d+$/.test(text)) return 0;
   const count = Number(text);
@@ -73,8 +73,8 @@ function parseCount(text: string | undefined): number {
 }
 
 /**
- * When the pod ended, as well as its status tells: the last of its containers; else since when it has not been ready;
- * else when it was deleted; else, where neither kubelet nor pod garbage collector is at work, when it was made.
+ * When the pod ended. The first known of: the end of its last container, the time since it has not been ready, its
+ * deletion, its creation.
  */
 export function endedAtMs(pod: Cached<Pod>): number {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata;
@@ -89,7 +89,7 @@ export function endedAtMs(pod: Cached<Pod>): number {
   );
 }
 
-/** Sidecars end after the others, so what they tell stands even where the end of another container is not known. */
+/** Sidecars end after all other containers: their end counts even if the end of another container is not known. */
 function containersEndedAtMs({ spec, status }: Cached<Pod>): number | undefined {
   const sidecars = new Set<string>();
   for (const { name, restartPolicy } of spec.initContainers ?? []) if (restartPolicy === 'Always') sidecars.add(name);
@@ -97,7 +97,7 @@ function containersEndedAtMs({ spec, status }: Cached<Pod>): number | undefined 
   return latestEndMs(latestEndMs(undefined, status?.containerStatuses ?? []), ofSidecars);
 }
 
-/** The latest of `sinceMs` and the ends of these containers; undefined if one of them has none. */
+/** The latest of `sinceMs` and the ends of these containers; undefined if one of them has not ended. */
 function latestEndMs(sinceMs: number | undefined, statuses: readonly Cached<ContainerStatus>[]): number | undefined {
   let latest = sinceMs;
   for (const { state } of statuses) {

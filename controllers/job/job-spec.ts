@@ -1,6 +1,6 @@
 import { isConditionTrue, type Cached, type Job } from '../../pkg/api/index.ts';
 
-/** Who manages a Job unless its spec says otherwise. */
+/** The default of `spec.managedBy`. */
 const ownName = 'kubernetes.io/job-controller';
 
 export function isIndexed(job: Cached<Job>): boolean {
@@ -12,12 +12,12 @@ export function isCompletionModeKnown(job: Cached<Job>): boolean {
   return completionMode === 'NonIndexed' || completionMode === 'Indexed';
 }
 
-/** How many indexes an indexed Job has. */
+/** The number of indexes of an indexed Job. */
 export function indexCount(job: Cached<Job>): number {
   return job.spec.completions ?? 0;
 }
 
-/** Each index has its own failures to spend, and its own back-off. */
+/** Whether each index has its own backoff limit and back-off. */
 export function hasBackoffPerIndex(job: Cached<Job>): boolean {
   return job.spec.backoffLimitPerIndex !== undefined;
 }
@@ -31,14 +31,14 @@ export function isFinished(job: Cached<Job>): boolean {
   return isConditionTrue(conditions, 'Complete') || isConditionTrue(conditions, 'Failed');
 }
 
-/** The name of the other controller that this Job was left to, if it was. */
+/** The external controller that manages the Job; undefined if this controller does. */
 export function externalManagerOf({ spec }: Cached<Job>): string | undefined {
   return spec.managedBy === undefined || spec.managedBy === ownName ? undefined : spec.managedBy;
 }
 
 /**
- * Whether a pod on its way out is replaced only once it has ended. A pod failure policy wants that too: what it has to
- * judge is known only then.
+ * Whether a terminating pod is replaced only after it has ended. A pod failure policy requires that: it can only be
+ * evaluated for an ended pod.
  */
 export function replacesOnlyEndedPods({ spec }: Cached<Job>): boolean {
   return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;

@@ -48,7 +48,7 @@ const rows: { name: string; use: (metrics: JobMetrics) => void; expected: string
     ],
   },
   {
-    name: 'indexes that were counted, as far as the Job has them',
+    name: 'counted indexes that the Job has',
     use: counted(indexed, { completedIndexes: '0,7-9', succeeded: 4 }, { completedIndexes: '0-2', succeeded: 3 }),
     expected: [
       'job_controller_job_finished_indexes_total{status="succeeded",backoffLimit="global"} 2',
@@ -56,23 +56,23 @@ const rows: { name: string; use: (metrics: JobMetrics) => void; expected: string
     ],
   },
   {
-    name: 'indexes that were given up',
+    name: 'failed indexes',
     use: counted({ ...indexed, backoffLimitPerIndex: 0 }, {}, { failedIndexes: '1,3' }),
     expected: ['job_controller_job_finished_indexes_total{status="failed",backoffLimit="perIndex"} 2'],
   },
   {
-    name: 'pods that end with the finalizer, and lose it',
+    name: 'finished pods that get and lose the finalizer',
     use(metrics) {
       const [running, ended, free] = [
         jobPod(owner),
         jobPod(owner, { phase: 'Failed' }),
         jobPod(owner, { phase: 'Failed', tracked: false }),
       ];
-      metrics.podSeen(undefined, running);
-      metrics.podSeen(running, ended);
-      metrics.podSeen(ended, ended);
-      metrics.podSeen(ended, free);
-      metrics.podSeen(free, undefined);
+      metrics.podChanged(undefined, running);
+      metrics.podChanged(running, ended);
+      metrics.podChanged(ended, ended);
+      metrics.podChanged(ended, free);
+      metrics.podChanged(free, undefined);
     },
     expected: [
       'job_controller_terminated_pods_tracking_finalizer_total{event="add"} 1',
@@ -80,23 +80,23 @@ const rows: { name: string; use: (metrics: JobMetrics) => void; expected: string
     ],
   },
   {
-    name: 'failures that the policy judged',
+    name: 'failures by action of the policy',
     use: (metrics) => metrics.failuresJudged(['Ignore', 'Ignore']),
     expected: ['job_controller_pod_failures_handled_by_failure_policy_total{action="Ignore"} 2'],
   },
   {
-    name: 'a Job that is left to another controller',
-    use: (metrics) => metrics.leftToExternal('example.com/other'),
+    name: 'a Job managed by an external controller',
+    use: (metrics) => metrics.managedExternally('example.com/other'),
     expected: ['job_controller_jobs_by_external_controller_total{controller_name="example.com/other"} 1'],
   },
   {
-    name: 'a sync that would have been on an old cache',
+    name: 'a sync skipped because of a stale cache',
     use: (metrics) => metrics.skippedStale('batch', 'jobs'),
     expected: ['job_controller_stale_sync_skips_total{group="batch",resource="jobs"} 1'],
   },
 ];
 
-describe('metrics tell of', () => {
+describe('metrics count', () => {
   for (const { name, use, expected } of rows) {
     test(name, async () => expect(await seriesAfter(use)).toEqual(expected));
   }

@@ -8,10 +8,10 @@ import { hasBackoffPerIndex, indexCount, isIndexed } from './job-spec.ts';
 import type { PodsPlan } from './scaling.ts';
 import type { Assessment } from './assess.ts';
 
-/** Told of what the controller does. */
+/** Called by the controller. */
 export type JobMetrics = ReturnType<typeof createJobMetrics>;
 
-/** What a sync did about pods, as the label `action` calls it. */
+/** The values of the label `action`. */
 const actions = {
   leave: 'reconciling',
   end: 'reconciling',
@@ -21,7 +21,7 @@ const actions = {
   remove: 'pods_deleted',
 } as const satisfies Record<PodsPlan['kind'], string>;
 
-/** The series, under the names and labels of the Go binary's. */
+/** The metrics, with the names and labels of the Go binary. */
 function defineSeries(registry: MetricsRegistry) {
   const perSync = ['completion_mode', 'result', 'action'] as const;
   return {
@@ -93,11 +93,11 @@ export function createJobMetrics(registry: MetricsRegistry) {
       series.finished.with({ completion_mode: modeOf(job), result: outcome, reason }).inc();
     },
 
-    leftToExternal(controllerName: string): void {
+    managedExternally(controllerName: string): void {
       series.external.with({ controller_name: controllerName }).inc();
     },
 
-    /** The status went from one state to the next. */
+    /** The status was written. */
     counted(job: Cached<Job>, before: Cached<JobStatus>, after: Cached<JobStatus>): void {
       const mode = modeOf(job);
       let succeeded = (after.succeeded ?? 0) - (before.succeeded ?? 0);
@@ -117,8 +117,8 @@ export function createJobMetrics(registry: MetricsRegistry) {
       for (const action of verdicts) series.failuresByAction.with({ action }).inc();
     },
 
-    /** A pod appeared, changed or vanished. */
-    podSeen(before: Cached<Pod> | undefined, after: Cached<Pod> | undefined): void {
+    /** A pod was added, updated or deleted. */
+    podChanged(before: Cached<Pod> | undefined, after: Cached<Pod> | undefined): void {
       const was = before !== undefined && isPodFinished(before) && isTracked(before);
       const is = after !== undefined && isPodFinished(after) && isTracked(after);
       if (was !== is) series.trackedPods.with({ event: is ? 'add' : 'delete' }).inc();
@@ -140,7 +140,7 @@ function modeOf(job: Cached<Job>): string {
   return isIndexed(job) ? 'Indexed' : 'NonIndexed';
 }
 
-/** By how many indexes the list has grown, as far as the Job still has them. */
+/** The number of indexes added to the list. Indexes that the Job no longer has do not count. */
 function addedIndexes(job: Cached<Job>, before: string | undefined, after: string | undefined): number {
   if (before === after) return 0;
   const count = (text: string | undefined): number => countIndexes(parseIndexList(text, indexCount(job)));

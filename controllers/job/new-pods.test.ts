@@ -10,14 +10,14 @@ const failures = 'batch.kubernetes.io/job-index-failure-count';
 const ignored = 'batch.kubernetes.io/job-index-ignored-failure-count';
 
 describe('a new pod', () => {
-  test('is tracked, beside what the template asks for', () => {
+  test('has the tracking finalizer in addition to those of the template', () => {
     const metadata = { finalizers: ['example.com/mine'] };
     const owner = frozen(job({ spec: { template: { metadata, spec: { containers: [] } } } }));
     expect(newPod(owner).metadata.finalizers).toEqual(['example.com/mine', trackingFinalizer]);
     expect(newPod(owner).metadata.generateName).toBe('job-');
   });
 
-  test('is tracked once', () => {
+  test('has the tracking finalizer once', () => {
     const metadata = { finalizers: [trackingFinalizer] };
     const owner = frozen(job({ spec: { template: { metadata, spec: { containers: [] } } } }));
     expect(newPod(owner).metadata.finalizers).toEqual([trackingFinalizer]);
@@ -28,7 +28,7 @@ describe('a new pod for an index', () => {
   const indexed = (spec: Partial<JobSpec> = {}) =>
     frozen(job({ name: 'sum', spec: { completionMode: 'Indexed', completions: 9, ...spec } }));
 
-  test('carries it as label, annotation, variable, hostname and part of its name', () => {
+  test('has it as label, annotation, variable, hostname and part of its name', () => {
     const env = [{ name: 'JOB_COMPLETION_INDEX', value: 'mine' }];
     const template = {
       metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
@@ -53,7 +53,7 @@ describe('a new pod for an index', () => {
     expect(pod.spec.initContainers?.map((each) => each.env)).toEqual([[variable]]);
   });
 
-  test('has room for the index in a long name', () => {
+  test('keeps the index in a long name', () => {
     const owner = frozen(job({ name: 'x'.repeat(63), spec: { completionMode: 'Indexed' } }));
     const { generateName = '' } = newIndexedPod(owner, 123, undefined).metadata;
     expect(generateName).toBe(`${'x'.repeat(53)}-123-`);
@@ -62,9 +62,9 @@ describe('a new pod for an index', () => {
 
   const policy = { rules: [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [3] } }] };
   const rows = [
-    { name: 'starts at no failures', exitCode: undefined, expected: { [failures]: '0' } },
-    { name: 'takes over the failures of the pod before, and its own', exitCode: 1, expected: { [failures]: '3' } },
-    { name: 'counts ignored failures apart', exitCode: 3, expected: { [failures]: '2', [ignored]: '1' } },
+    { name: 'starts with 0 failures', exitCode: undefined, expected: { [failures]: '0' } },
+    { name: 'continues the failures of the replaced pod', exitCode: 1, expected: { [failures]: '3' } },
+    { name: 'counts ignored failures separately', exitCode: 3, expected: { [failures]: '2', [ignored]: '1' } },
   ];
   for (const { name, exitCode, expected } of rows) {
     test(name, () => {

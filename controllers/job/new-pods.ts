@@ -13,7 +13,7 @@ import { countsAsFailure, judgeFailure } from './pod-failure-policy.ts';
 
 const indexVariable = 'JOB_COMPLETION_INDEX';
 
-/** A pod for the Job, tracked from birth. */
+/** A pod for the Job, with the tracking finalizer. */
 export function newPod(job: Cached<Job>): Unsaved<Pod> {
   const pod = podFromTemplate(job.spec.template, Jobs, job);
   const finalizers = pod.metadata.finalizers ?? [];
@@ -21,7 +21,7 @@ export function newPod(job: Cached<Job>): Unsaved<Pod> {
   return pod;
 }
 
-/** A pod for one index of the Job; `replaced` is the failed pod of that index whose work it takes up. */
+/** A pod for one index of the Job. `replaced` is the last failed pod of that index. */
 export function newIndexedPod(job: Cached<Job>, index: number, replaced: Cached<Pod> | undefined): Unsaved<Pod> {
   const pod = newPod(job);
   const { metadata, spec } = pod;
@@ -37,7 +37,7 @@ export function newIndexedPod(job: Cached<Job>, index: number, replaced: Cached<
   return pod;
 }
 
-/** Names are cut by the server to leave room for its five random characters; the index must survive that. */
+/** The API server truncates longer prefixes to add five random characters. The index must not be truncated. */
 const longestPrefix = 58;
 
 function indexedNamePrefix(jobName: string, index: number): string {
@@ -45,7 +45,7 @@ function indexedNamePrefix(jobName: string, index: number): string {
   return `${jobName.slice(0, longestPrefix - suffix.length)}${suffix}`;
 }
 
-/** How often the index has failed, passed on from the pod that failed last. */
+/** The number of failures of the index, continued from its last failed pod. */
 function failureAnnotations(job: Cached<Job>, replaced: Cached<Pod> | undefined): Record<string, string> {
   if (replaced === undefined) return { [indexFailuresAnnotation]: '0' };
   const counts = countsAsFailure(judgeFailure(job.spec.podFailurePolicy, replaced));

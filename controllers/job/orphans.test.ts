@@ -16,14 +16,14 @@ const bare = (described: Parameters<typeof pod>[0] = {}): Cached<Pod> =>
 const ofSet = bare({ owner: { kind: ReplicaSets, object: replicaSet() } });
 
 const rows: { name: string; pod: Cached<Pod>; job?: Cached<Job>; expected: boolean }[] = [
-  { name: 'without a finalizer needs nothing', pod: jobPod(owner, { tracked: false }), expected: false },
-  { name: 'that nobody manages is an orphan', pod: bare(), expected: true },
-  { name: 'that another kind manages is left alone', pod: ofSet, expected: false },
-  { name: 'of a Job that works is none', pod: jobPod(owner), job: owner, expected: false },
-  { name: 'of a Job that is gone is one', pod: jobPod(owner), expected: true },
-  { name: 'of a Job that has been recreated is one', pod: jobPod(owner), job: recreated, expected: true },
-  { name: 'of a finished Job is one', pod: jobPod(owner), job: finished, expected: true },
-  { name: 'of a Job that others manage is none', pod: jobPod(owner), job: external, expected: false },
+  { name: 'without the finalizer is no orphan', pod: jobPod(owner, { tracked: false }), expected: false },
+  { name: 'without a controller is an orphan', pod: bare(), expected: true },
+  { name: 'of another kind of controller is no orphan', pod: ofSet, expected: false },
+  { name: 'of a running Job is no orphan', pod: jobPod(owner), job: owner, expected: false },
+  { name: 'of a deleted Job is an orphan', pod: jobPod(owner), expected: true },
+  { name: 'of a recreated Job is an orphan', pod: jobPod(owner), job: recreated, expected: true },
+  { name: 'of a finished Job is an orphan', pod: jobPod(owner), job: finished, expected: true },
+  { name: 'of an externally managed Job is no orphan', pod: jobPod(owner), job: external, expected: false },
 ];
 
 describe('a tracked pod', () => {

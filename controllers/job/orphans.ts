@@ -18,7 +18,7 @@ import { removeTrackingFinalizer } from './apply.ts';
 import { isTracked } from './job-pods.ts';
 import { externalManagerOf, isFinished } from './job-spec.ts';
 
-/** Whether the pod carries the tracking finalizer and no Job is left that would take it off. */
+/** Whether the pod has the tracking finalizer and no Job that would remove it. */
 export function isOrphan(pod: Cached<Pod>, jobs: Pick<Store<Job>, 'get'>): boolean {
   if (!isTracked(pod)) return false;
   const owner = controllerOf(pod);
@@ -29,7 +29,7 @@ export function isOrphan(pod: Cached<Pod>, jobs: Pick<Store<Job>, 'get'>): boole
   return externalManagerOf(job) === undefined && isFinished(job);
 }
 
-/** Frees pods whose Job is gone or has finished without them from the tracking finalizer, which nobody else would. */
+/** Removes the tracking finalizer of pods whose Job is gone or has finished. */
 export function createOrphanControl(context: ControllerContext, clientName: string) {
   const client = context.clientFor(clientName);
   const jobs = context.informers.informerFor(Jobs).store;
@@ -38,20 +38,21 @@ export function createOrphanControl(context: ControllerContext, clientName: stri
     rateLimiter: exponentialLimiter({ baseMs: 1000, maxMs: 60_000 }),
   });
 
-  /** A pod that stands is left alone while it names an owner: its Job may just not have been seen yet. */
-  const consider = (pod: Cached<Pod>): void => {
-    const isLeaving = isBeingDeleted(pod.metadata);
-    if (isTracked(pod) && (isLeaving || controllerOf(pod) === undefined) && isOrphan(pod, jobs)) queue.add(keyOf(pod));
+  /** Skips a pod that has a controller and is not terminating: its Job may not be in the cache yet. */
+  const enqueueIfOrphan = (pod: Cached<Pod>): void => {
+    if (!isTracked(pod)) return;
+    const isCandidate = isBeingDeleted(pod.metadata) || controllerOf(pod) === undefined;
+    if (isCandidate && isOrphan(pod, jobs)) queue.add(keyOf(pod));
   };
   const podHandler: Handler<Pod> = {
-    added: consider,
+    added: enqueueIfOrphan,
     updated: (before, after) => {
-      if (before.metadata.resourceVersion !== after.metadata.resourceVersion) consider(after);
+      if (before.metadata.resourceVersion !== after.metadata.resourceVersion) enqueueIfOrphan(after);
     },
   };
 
-  /** The Job with this uid is gone, or has finished. */
-  function releaseAllOf(jobUid: string): void {
+  /** Enqueues the tracked pods of a Job that is gone or has finished. */
+  function releasePodsOf(jobUid: string): void {
     for (const pod of pods.byIndex(byController, jobUid)) if (isTracked(pod)) queue.add(keyOf(pod));
   }
 
@@ -61,5 +62,5 @@ export function createOrphanControl(context: ControllerContext, clientName: stri
     return {};
   }
 
-  return { queue, reconcile, podHandler, releaseAllOf };
+  return { work: { queue, reconcile }, podHandler, releasePodsOf };
 }

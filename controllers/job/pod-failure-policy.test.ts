@@ -23,9 +23,9 @@ const onCondition = (action: string, type = 'DisruptionTarget', status = 'True')
 });
 
 const rows: { name: string; rules?: Rules; pod: DescribedJobPod; expected: FailureVerdict }[] = [
-  { name: 'says nothing without a policy', pod: { exitCode: 1 }, expected: { action: undefined } },
+  { name: 'returns no action without a policy', pod: { exitCode: 1 }, expected: { action: undefined } },
   {
-    name: 'says nothing where no rule matches',
+    name: 'returns no action if no rule matches',
     rules: [onExit('FailJob', [2]), onCondition('Ignore')],
     pod: { exitCode: 1 },
     expected: { action: undefined },
@@ -43,13 +43,13 @@ const rows: { name: string; rules?: Rules; pod: DescribedJobPod; expected: Failu
     expected: { action: 'Ignore' },
   },
   {
-    name: 'does not match a container that ended well',
+    name: 'does not match a succeeded container',
     rules: [onExit('Ignore', [1], 'NotIn')],
     pod: { exitCode: 0 },
     expected: { action: undefined },
   },
   {
-    name: 'looks at the named container only',
+    name: 'matches the named container only',
     rules: [onExit('Ignore', [1], 'In', 'sidecar')],
     pod: { exitCode: 1 },
     expected: { action: undefined },
@@ -61,7 +61,7 @@ const rows: { name: string; rules?: Rules; pod: DescribedJobPod; expected: Failu
     expected: { action: 'FailIndex' },
   },
   {
-    name: 'says which container made the Job fail',
+    name: 'names the container that made the Job fail',
     rules: [onExit('Ignore', [9]), onExit('FailJob', [42])],
     pod: { exitCode: 42, name: 'p' },
     expected: {
@@ -76,13 +76,13 @@ const rows: { name: string; rules?: Rules; pod: DescribedJobPod; expected: Failu
     expected: { action: 'Ignore' },
   },
   {
-    name: 'does not match a condition in another state',
+    name: 'does not match a condition with another status',
     rules: [onCondition('Ignore', 'DisruptionTarget', 'False')],
     pod: { conditions: disrupted },
     expected: { action: undefined },
   },
   {
-    name: 'says which condition made the Job fail',
+    name: 'names the condition that made the Job fail',
     rules: [onCondition('FailJob')],
     pod: { conditions: disrupted, name: 'p' },
     expected: {
@@ -91,7 +91,7 @@ const rows: { name: string; rules?: Rules; pod: DescribedJobPod; expected: Failu
     },
   },
   {
-    name: 'passes over an action that it does not know',
+    name: 'ignores a rule with an unknown action',
     rules: [onExit('Explode', [1]), onExit('Count', [1])],
     pod: { exitCode: 1 },
     expected: { action: 'Count' },
@@ -106,7 +106,7 @@ describe('judgeFailure', () => {
     });
   }
 
-  test('matches a container that runs before the others', () => {
+  test('matches an init container', () => {
     const pod = jobPod(frozen(job()), { phase: 'Failed', exitCode: 0 });
     const terminated = { exitCode: 5, finishedAt: '2026-01-01T00:00:00Z' };
     const status = { name: 'init', image: 'i', imageID: 'i', ready: false, restartCount: 0, state: { terminated } };

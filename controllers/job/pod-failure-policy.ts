@@ -5,9 +5,9 @@ type Rule = NonNullable<Policy['rules']>[number];
 type ExitCodes = NonNullable<Rule['onExitCodes']>;
 type PodConditions = NonNullable<Rule['onPodConditions']>;
 
-/** What a Job makes of one failed pod. */
+/** The result of the pod failure policy for one failed pod. */
 export type FailureVerdict =
-  /** No rule matched: it counts against the limits. */
+  /** No rule matched: the failure counts towards the backoff limit. */
   | { readonly action: undefined }
   | { readonly action: 'Count' | 'Ignore' | 'FailIndex' }
   | { readonly action: 'FailJob'; readonly message: string };
@@ -24,7 +24,7 @@ export function judgeFailure(policy: Policy | undefined, pod: Cached<Pod>): Fail
         return { action: rule.action };
       case 'FailJob':
         return { action: 'FailJob', message: `${match} matching FailJob rule at index ${String(position)}` };
-      default: // an action of a later version: as if the rule were not there
+      default: // ignore rules with an unknown action of a later version
     }
   }
   return { action: undefined };
@@ -34,7 +34,7 @@ export function countsAsFailure({ action }: FailureVerdict): boolean {
   return action !== 'Ignore';
 }
 
-/** How the rule matches, in the words of the Job's condition; undefined if it does not. */
+/** The message that describes the match; undefined if the rule does not match. */
 function describeMatch({ onExitCodes, onPodConditions }: Rule, pod: Cached<Pod>): string | undefined {
   if (onExitCodes !== undefined) return describeExit(onExitCodes, pod);
   return onPodConditions === undefined ? undefined : describeCondition(onPodConditions, pod);
@@ -44,7 +44,7 @@ function describeExit({ containerName, operator, values }: ExitCodes, pod: Cache
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
   const listed = values ?? [];
   for (const { name, state } of [...containerStatuses, ...initContainerStatuses]) {
-    const exitCode = state?.terminated?.exitCode ?? 0; // still running, or ended well: no failure to match
+    const exitCode = state?.terminated?.exitCode ?? 0; // running or succeeded containers do not match
     if (exitCode === 0 || (containerName !== undefined && containerName !== name)) continue;
     const matches = operator === 'In' ? listed.includes(exitCode) : operator === 'NotIn' && !listed.includes(exitCode);
     if (matches) return `Container ${name} for pod ${keyOf(pod)} failed with exit code ${String(exitCode)}`;

@@ -27,8 +27,8 @@ function progressOf(
   return computeProgress(assessment, planPods(assessment), { ...nothing, ...outcome }, { clearsStartTime });
 }
 
-describe('the numbers of a Job', () => {
-  test('follow what was done to its pods', () => {
+describe('the counts of a Job', () => {
+  test('include created and deleted pods', () => {
     const pods: DescribedJobPod[] = [{}, { ready: false }, { deleting: true }];
     expect(progressOf({ completions: 9, parallelism: 9 }, {}, pods, { created: 5 }).status).toMatchObject({
       active: 7,
@@ -48,8 +48,8 @@ describe('the numbers of a Job', () => {
 describe('a Job is complete', () => {
   const rows: { name: string; spec: Partial<JobSpec>; pods: DescribedJobPod[]; complete: boolean }[] = [
     { name: 'with its completions', spec: { completions: 1 }, pods: [{ phase: 'Succeeded' }], complete: true },
-    { name: 'with none to reach', spec: { completions: 0 }, pods: [], complete: true },
-    { name: 'not with one too few', spec: { completions: 2 }, pods: [{ phase: 'Succeeded' }], complete: false },
+    { name: 'with 0 completions', spec: { completions: 0 }, pods: [], complete: true },
+    { name: 'not with too few completions', spec: { completions: 2 }, pods: [{ phase: 'Succeeded' }], complete: false },
     {
       name: 'not while a pod is active',
       spec: { completions: 1 },
@@ -63,7 +63,7 @@ describe('a Job is complete', () => {
       complete: true,
     },
     {
-      name: 'as a work queue not without',
+      name: 'as a work queue not without a success',
       spec: { completions: undefined },
       pods: [{ phase: 'Failed' }],
       complete: false,
@@ -87,8 +87,8 @@ describe('a Job is complete', () => {
   }
 });
 
-describe('an end that was decided', () => {
-  test('is announced once every active pod was deleted', () => {
+describe('an ending', () => {
+  test('is announced once all active pods are deleted', () => {
     const pods: DescribedJobPod[] = [{ phase: 'Failed' }, {}, {}];
     expect(progressOf({ backoffLimit: 0 }, {}, pods, { deleted: 2 }).ending?.reason).toBe('BackoffLimitExceeded');
     expect(progressOf({ backoffLimit: 0 }, {}, pods, { deleted: 1 }).ending).toBeUndefined();
@@ -99,7 +99,7 @@ describe('suspension', () => {
   const startTime = jobPodTime;
   const rows = [
     {
-      name: 'is shown, and clears the start',
+      name: 'sets the condition and clears the start time',
       spec: { suspend: true },
       status: { startTime },
       conditions: [{ ...suspended, ...times }],
@@ -107,7 +107,7 @@ describe('suspension', () => {
       suspension: 'suspended',
     },
     {
-      name: 'is shown once',
+      name: 'sets the condition once',
       spec: { suspend: true },
       status: { conditions: [suspended] },
       conditions: [suspended],
@@ -115,7 +115,7 @@ describe('suspension', () => {
       suspension: undefined,
     },
     {
-      name: 'that never was is not denied',
+      name: 'that never was adds no condition',
       spec: {},
       status: { startTime },
       conditions: [],
@@ -123,7 +123,7 @@ describe('suspension', () => {
       suspension: undefined,
     },
     {
-      name: 'ends with a new start',
+      name: 'ends with a new start time',
       spec: {},
       status: { startTime, conditions: [suspended] },
       conditions: [{ ...resumed, ...times }],
@@ -139,7 +139,7 @@ describe('suspension', () => {
     });
   }
 
-  test('keeps the start where scheduling may not change', () => {
+  test('keeps the start time without the gate', () => {
     expect(progressOf({ suspend: true }, { startTime }, [], { clearsStartTime: false }).status.startTime).toBe(
       startTime,
     );

@@ -4,7 +4,7 @@ import { isSuspended } from './job-spec.ts';
 import type { PodsPlan } from './scaling.ts';
 import type { Assessment } from './assess.ts';
 
-/** What came of a `PodsPlan`. */
+/** The outcome of a `PodsPlan`. */
 export interface PodsOutcome {
   readonly created: number;
   readonly deleted: number;
@@ -14,14 +14,14 @@ export interface PodsOutcome {
 }
 
 export interface ProgressOptions {
-  /** Makes the next start of a suspended Job its first: only so may users change how its pods are scheduled. */
+  /** Clears `startTime` of a suspended Job. Only then may users change its scheduling directives. */
   readonly clearsStartTime: boolean;
 }
 
-/** Where the Job stands once its pods have been seen to, before any end has been counted. */
+/** The Job after pods were created or deleted, before ended pods are counted. */
 export interface Progress {
   readonly status: Pick<JobStatus, 'active' | 'ready' | 'terminating' | 'startTime' | 'conditions'>;
-  /** Set when the Job ends and every active pod has been told so. */
+  /** Set when the Job ends and all active pods have been deleted. */
   readonly ending: Ending | undefined;
   readonly suspension: 'suspended' | 'resumed' | undefined;
 }
@@ -34,13 +34,13 @@ export function computeProgress(
 ): Progress {
   const { job, activePods, nowMs } = assessment;
   const active = activePods.length + created - deleted;
-  const ending = plan.kind === 'end' ? endingOnceTold(assessment, active) : completion(assessment, active);
+  const ending = plan.kind === 'end' ? endingWithoutActivePods(assessment, active) : completion(assessment, active);
   const before = job.status?.conditions ?? [];
   const mayShowSuspension = plan.kind !== 'end' && plan.kind !== 'leave' && ending === undefined;
   const conditions = mayShowSuspension ? withSuspension(before, isSuspended(job), nowMs) : before;
   const suspension = conditions === before ? undefined : isSuspended(job) ? 'suspended' : 'resumed';
   let { startTime } = assessment;
-  // The deadline is for the time a Job is active: what it ran before it was suspended does not count.
+  // The active deadline starts again when a Job is resumed.
   if (suspension === 'resumed') startTime = formatTime(nowMs);
   if (suspension === 'suspended' && clearsStartTime) startTime = undefined;
   return {
@@ -56,8 +56,8 @@ export function computeProgress(
   };
 }
 
-/** While a pod could not be deleted, nothing is announced: it might succeed yet, and would be counted as failed. */
-function endingOnceTold({ ending }: Assessment, active: number): Ending | undefined {
+/** No ending while a pod could not be deleted: it may still succeed, and would be counted as failed. */
+function endingWithoutActivePods({ ending }: Assessment, active: number): Ending | undefined {
   return active === 0 ? ending : undefined;
 }
 

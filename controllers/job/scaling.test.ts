@@ -25,60 +25,64 @@ interface Row {
 }
 
 const rows: Row[] = [
-  { name: 'creates what is missing', spec: { completions: 5, parallelism: 3 }, pods: many(1), expected: 'create 2' },
+  { name: 'creates the missing pods', spec: { completions: 5, parallelism: 3 }, pods: many(1), expected: 'create 2' },
   {
-    name: 'creates no more than are left to do',
+    name: 'creates no more than the remaining completions',
     spec: { completions: 5, parallelism: 3 },
     status: { succeeded: 4 },
     expected: 'create 1',
   },
-  { name: 'keeps as many as wanted', spec: { completions: 5, parallelism: 3 }, pods: many(3), expected: 'keep' },
-  { name: 'creates 500 at most', spec: { completions: 900, parallelism: 900 }, expected: 'create 500' },
-  { name: 'removes what is too much', spec: { completions: 5, parallelism: 2 }, pods: many(3), expected: 'remove 1' },
-  { name: 'removes 500 at most', spec: { completions: 900, parallelism: 0 }, pods: many(501), expected: 'remove 500' },
+  { name: 'keeps the right number', spec: { completions: 5, parallelism: 3 }, pods: many(3), expected: 'keep' },
+  { name: 'creates at most 500', spec: { completions: 900, parallelism: 900 }, expected: 'create 500' },
+  { name: 'removes surplus pods', spec: { completions: 5, parallelism: 2 }, pods: many(3), expected: 'remove 1' },
+  { name: 'removes at most 500', spec: { completions: 900, parallelism: 0 }, pods: many(501), expected: 'remove 500' },
   {
     name: 'removes all while suspended',
     spec: { completions: 5, parallelism: 2, suspend: true },
     pods: many(2),
     expected: 'remove 2',
   },
-  { name: 'leaves a Job alone that is going', deleting: true, spec: { parallelism: 2 }, expected: 'leave' },
+  { name: 'leaves the pods of a terminating Job', deleting: true, spec: { parallelism: 2 }, expected: 'leave' },
   { name: 'fills a work queue', spec: { completions: undefined, parallelism: 3 }, pods: many(1), expected: 'create 2' },
   {
-    name: 'adds none to a work queue that is empty',
+    name: 'adds no pod to an empty work queue',
     spec: { completions: undefined, parallelism: 3 },
     status: { succeeded: 1 },
     pods: many(1),
     expected: 'keep',
   },
   {
-    name: 'ends all when the Job ends',
+    name: 'ends all pods when the Job ends',
     spec: { backoffLimit: 0 },
     pods: [...many(2), { phase: 'Failed' }],
     expected: 'end 2',
   },
   {
-    name: 'replaces pods on their way out',
+    name: 'replaces terminating pods',
     pods: [{ deleting: true }],
     streak: noStreak,
     spec: { backoffLimit: 9 },
     expected: 'create 1',
   },
   {
-    name: 'waits for the end of pods on their way out if told so',
+    name: 'does not replace terminating pods with podReplacementPolicy Failed',
     spec: replaceFailed,
     pods: [{ deleting: true }],
     expected: 'keep',
   },
   { name: 'waits after failures', streak: { failures: 3, lastFailureMs: nowMs - 15_000 }, expected: 'wait 25000' },
-  { name: 'goes on when it has waited', streak: { failures: 3, lastFailureMs: nowMs - 40_000 }, expected: 'create 1' },
   {
-    name: 'waits after a failure that is new',
+    name: 'continues after the back-off',
+    streak: { failures: 3, lastFailureMs: nowMs - 40_000 },
+    expected: 'create 1',
+  },
+  {
+    name: 'waits after a new failure',
     pods: [{ phase: 'Failed', endedAt: 55 }],
     expected: 'wait 5000',
   },
   {
-    name: 'starts the lowest indexes that are missing',
+    name: 'starts the lowest missing indexes',
     spec: indexed,
     status: { completedIndexes: '1' },
     pods: indexes(2),
@@ -98,14 +102,14 @@ const rows: Row[] = [
   },
   { name: 'removes pods without an index', spec: indexed, pods: [{}, { index: 0 }], expected: 'remove 1' },
   {
-    name: 'does not start an index whose pod is on its way out, if told to wait',
+    name: 'does not start the index of a terminating pod with podReplacementPolicy Failed',
     spec: { ...indexed, ...replaceFailed },
     pods: [{ index: 0, deleting: true }, { index: 2 }],
     expected: 'create 1,3',
   },
-  { name: 'starts no index that was given up', spec: perIndex, status: { failedIndexes: '0-2' }, expected: 'create 3' },
+  { name: 'starts no failed index', spec: perIndex, status: { failedIndexes: '0-2' }, expected: 'create 3' },
   {
-    name: 'starts the indexes that need not wait',
+    name: 'starts the indexes whose back-off has passed',
     spec: perIndex,
     pods: [{ phase: 'Failed', index: 1, endedAt: 59 }],
     expected: 'create 0,2,3',
@@ -131,7 +135,7 @@ describe('planPods', () => {
     });
   }
 
-  test('removes the pods that have done least', () => {
+  test('removes the least ready pods first', () => {
     const owner = frozen(job({ spec: { completions: 5, parallelism: 1 } }));
     const pods = [
       jobPod(owner, { name: 'ready' }),

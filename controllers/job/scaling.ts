@@ -4,24 +4,24 @@ import { partitionByIndex, rankWorkForDeletion, selectIndexesToStart, type Index
 import { hasBackoffPerIndex, isIndexed, isSuspended, replacesOnlyEndedPods } from './job-spec.ts';
 import type { Assessment } from './assess.ts';
 
-/** How many pods one sync creates or deletes at most, before it waits to see them. */
+/** The maximum number of pods that one sync creates or deletes. */
 const maxPodsPerSync = 500;
 
 export type PodsPlan =
-  /** The Job itself is going: its pods are the garbage collector's. */
+  /** The Job is terminating: the garbage collector deletes its pods. */
   | { readonly kind: 'leave' }
-  /** As many as wanted are active. */
+  /** The number of active pods is right. */
   | { readonly kind: 'keep' }
-  /** Too few are, but failures demand patience. */
+  /** Too few pods are active, but the back-off has not passed. */
   | { readonly kind: 'wait'; readonly ms: number }
-  /** One pod per entry: for its index, or for none. */
+  /** One pod per entry: for this index, or undefined for a Job without indexes. */
   | { readonly kind: 'create'; readonly indexes: readonly (number | undefined)[] }
-  /** Not wanted any more: they go uncounted. */
+  /** Delete surplus pods. They are not counted. */
   | { readonly kind: 'remove'; readonly pods: readonly Cached<Pod>[] }
-  /** The Job ends: they are deleted, and their ends still count. */
+  /** Delete the active pods because the Job ends. They are counted. */
   | { readonly kind: 'end'; readonly pods: readonly Cached<Pod>[] };
 
-/** What to do about the Job's pods. Of creating and deleting, one sync does one, and deleting comes first. */
+/** Plans the creation or deletion of pods. One sync never does both. Deletions come first. */
 export function planPods(assessment: Assessment): PodsPlan {
   const { job, activePods, ending } = assessment;
   if (ending !== undefined) return { kind: 'end', pods: activePods };
@@ -35,7 +35,7 @@ export function planPods(assessment: Assessment): PodsPlan {
 
 function wantedPods({ job, activePods, succeeded }: Assessment): number {
   const { completions, parallelism = 1 } = job.spec;
-  // Of a work queue, the first success says that the queue is empty: those still at work may end it, none joins them.
+  // Work queue: after the first success the queue is empty. Running pods may finish, and no pod is added.
   if (completions === undefined) return succeeded > 0 ? activePods.length : parallelism;
   return Math.max(0, Math.min(parallelism, completions - succeeded));
 }
@@ -57,7 +57,7 @@ function planCreation(assessment: Assessment, wanted: number): PodsPlan {
   return planIndexes(selectIndexesToStart(job, pods, indexes, count), indexes, nowMs);
 }
 
-/** Starts the indexes whose own back-off has passed; the others wait for the first of them. */
+/** Starts the indexes whose back-off has passed. If there is none, waits for the first of them. */
 function planIndexes(candidates: readonly number[], { toReplace }: IndexProgress, nowMs: number): PodsPlan {
   const waits = candidates.map((index) => remainingIndexBackoffMs(toReplace.get(index), nowMs));
   const startable = candidates.filter((_, position) => waits[position] === 0);

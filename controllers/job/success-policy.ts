@@ -4,7 +4,7 @@ import { countIndexes, intersectionOf, parseIndexList, type IndexList } from './
 type Policy = Cached<NonNullable<JobSpec['successPolicy']>>;
 type Rule = NonNullable<Policy['rules']>[number];
 
-/** Which rule of the policy the succeeded indexes meet, in the words of the Job's condition; undefined if none. */
+/** The message for the first rule that the succeeded indexes meet; undefined if they meet none. */
 export function describeSuccess(
   policy: Policy | undefined,
   succeeded: IndexList,
@@ -20,7 +20,7 @@ function isMet({ succeededIndexes, succeededCount }: Rule, succeeded: IndexList,
     return succeededCount !== undefined && countIndexes(succeeded) >= succeededCount;
   }
   const required = parseIndexList(succeededIndexes, completions);
-  if (required.length === 0) return false; // unreadable, and not a rule that everything meets
+  if (required.length === 0) return false; // an invalid list matches no indexes, not all of them
   const met = countIndexes(intersectionOf(required, succeeded));
   return met === countIndexes(required) || (succeededCount !== undefined && met >= succeededCount);
 }

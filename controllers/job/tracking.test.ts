@@ -42,7 +42,7 @@ const perIndex = {
 const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; release: string[]; counts?: object })[] =
   [
     {
-      name: 'notes pods that have ended, and leaves those alone that run',
+      name: 'records ended pods and ignores running pods',
       spec: { completions: 9, parallelism: 9 },
       pods: [{ name: 'a', phase: 'Succeeded' }, { name: 'b', phase: 'Failed' }, { name: 'c' }],
       succeeded: ['a'],
@@ -50,20 +50,20 @@ const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; re
       release: ['a', 'b'],
     },
     {
-      name: 'notes a pod that was deleted as failed',
+      name: 'records a terminating pod as failed',
       spec: { completions: 9 },
       pods: [{ name: 'a', deleting: true }],
       failed: ['a'],
       release: ['a'],
     },
     {
-      name: 'waits for the end of a deleted pod if told so',
+      name: 'waits for the end of a terminating pod with podReplacementPolicy Failed',
       spec: { completions: 9, podReplacementPolicy: 'Failed' },
       pods: [{ name: 'a', deleting: true }],
       release: [],
     },
     {
-      name: 'releases pods noted before once more, without noting them again',
+      name: 'releases recorded pods again, without recording them again',
       spec: { completions: 9 },
       status: { uncountedTerminatedPods: { succeeded: [uid('a')] } },
       pods: [{ name: 'a', phase: 'Succeeded' }],
@@ -71,7 +71,7 @@ const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; re
       release: ['a'],
     },
     {
-      name: 'counts pods noted before that are no longer tracked, or gone',
+      name: 'counts recorded pods that are no longer tracked, or gone',
       spec: { completions: 9 },
       status: { succeeded: 4, failed: 2, uncountedTerminatedPods: { succeeded: [uid('a')], failed: [uid('gone')] } },
       pods: [{ name: 'a', phase: 'Succeeded', tracked: false }],
@@ -79,7 +79,7 @@ const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; re
       counts: { succeeded: 5, failed: 3 },
     },
     {
-      name: 'leaves a pod in the list that it once entered',
+      name: 'keeps a pod in its list',
       spec: { completions: 9 },
       status: { uncountedTerminatedPods: { failed: [uid('a')] } },
       pods: [{ name: 'a', phase: 'Succeeded', deleting: true }],
@@ -87,13 +87,13 @@ const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; re
       release: ['a'],
     },
     {
-      name: 'releases an ignored failure without a note',
+      name: 'releases an ignored failure without recording it',
       spec: { completions: 9, podFailurePolicy: ignore1 },
       pods: [{ name: 'a', phase: 'Failed', exitCode: 1 }],
       release: ['a'],
     },
     {
-      name: 'notes running pods as failed when the Job fails',
+      name: 'records running pods as failed when the Job fails',
       spec: { completions: 9, parallelism: 9, backoffLimit: 0 },
       pods: [{ name: 'a', phase: 'Failed' }, { name: 'b' }, { name: 'c', phase: 'Succeeded' }],
       succeeded: ['c'],
@@ -116,7 +116,7 @@ const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; re
       counts: { succeeded: 1, completedIndexes: '1' },
     },
     {
-      name: 'releases all when the Job is going, and counts those that ended',
+      name: 'releases all pods of a terminating Job, and counts ended pods',
       deleting: true,
       spec: { completions: 9 },
       pods: [{ name: 'a' }, { name: 'b', phase: 'Failed' }],
@@ -124,7 +124,7 @@ const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; re
       release: ['a', 'b'],
     },
     {
-      name: 'counts indexes without noting uids',
+      name: 'counts indexes without recording uids',
       spec: { completionMode: 'Indexed', completions: 9, parallelism: 9 },
       status: { completedIndexes: '0', succeeded: 1 },
       pods: [
@@ -146,7 +146,7 @@ const rows: (Input & { name: string; succeeded?: string[]; failed?: string[]; re
       counts: { succeeded: 0, completedIndexes: '' },
     },
     {
-      name: 'keeps the last failed pod of an index until there is a new one',
+      name: 'keeps the last failed pod of an index until there is a new pod',
       spec: perIndex,
       pods: [
         { name: 'waiting', phase: 'Failed', index: 0 },
@@ -173,7 +173,7 @@ describe('planTracking', () => {
   const many = (count: number, phase: 'Succeeded' | 'Failed'): DescribedJobPod[] =>
     Array.from({ length: count }, (_, i) => ({ name: `${phase.toLowerCase()}-${String(i)}`, phase }));
 
-  test('notes and releases 500 pods at a time', () => {
+  test('records and releases 500 pods at a time', () => {
     const spec = { completions: 2000, backoffLimit: 2000 };
     const plan = tracked({ spec, pods: [...many(400, 'Succeeded'), ...many(400, 'Failed')] });
     expect(plan.status.uncountedTerminatedPods?.succeeded).toHaveLength(400);
@@ -182,7 +182,7 @@ describe('planTracking', () => {
     expect(plan.isComplete).toBe(false);
   });
 
-  test('releases the pods of a full list before it notes more', () => {
+  test('releases the pods of a full list before it records more', () => {
     const pods = many(700, 'Succeeded');
     const noted = pods.slice(200).map(({ name = '' }) => uid(name));
     const status = { uncountedTerminatedPods: { succeeded: noted } };
@@ -192,7 +192,7 @@ describe('planTracking', () => {
     expect(plan.isComplete).toBe(false);
   });
 
-  test('announces the end together with the pods that it ends', () => {
+  test('announces the ending in the same write as the recorded pods', () => {
     const { status, failureActions } = tracked({
       spec: {
         backoffLimit: 0,
@@ -206,7 +206,7 @@ describe('planTracking', () => {
 });
 
 describe('countReleased', () => {
-  test('moves uids whose pods are free into the counters, and no others', () => {
+  test('moves the uids of released pods into the counters', () => {
     const status = { succeeded: 1, failed: 1, uncountedTerminatedPods: { succeeded: ['a', 'b'], failed: ['c', 'd'] } };
     expect(countReleased(status, new Set(['b', 'c', 'z']))).toEqual({
       succeeded: 2,
@@ -219,7 +219,7 @@ describe('countReleased', () => {
 describe('isStatusCurrent', () => {
   const rowsOfStatus: { name: string; shown: JobStatus; status: JobStatus; current: boolean }[] = [
     {
-      name: 'zeros and empty lists that the server leaves out change nothing',
+      name: 'omitted zeros and empty lists are equal',
       shown: { ready: 0, terminating: 0, uncountedTerminatedPods: {} },
       status: {
         active: 0,
@@ -233,15 +233,15 @@ describe('isStatusCurrent', () => {
       },
       current: true,
     },
-    { name: 'a first zero of ready is shown', shown: {}, status: { ready: 0 }, current: false },
-    { name: 'an empty list of failed indexes is shown', shown: {}, status: { failedIndexes: '' }, current: false },
-    { name: 'a new count is shown', shown: { active: 1 }, status: { active: 2 }, current: false },
+    { name: 'a first zero of ready is a change', shown: {}, status: { ready: 0 }, current: false },
+    { name: 'an empty list of failed indexes is a change', shown: {}, status: { failedIndexes: '' }, current: false },
+    { name: 'a new count is a change', shown: { active: 1 }, status: { active: 2 }, current: false },
   ];
   for (const { name, shown, status, current } of rowsOfStatus) {
     test(name, () => expect(isStatusCurrent(shown, status)).toBe(current));
   }
 
-  test(`is asked about the status of a ${Jobs.kind} that has none yet`, () => {
+  test(`compares with the status of a ${Jobs.kind} that has none yet`, () => {
     expect(isStatusCurrent(undefined, {})).toBe(true);
   });
 });

@@ -8,28 +8,27 @@ import type { Progress } from './progress.ts';
 import type { Assessment } from './assess.ts';
 
 /*
- * How a pod's end gets into the counters exactly once, although pod and Job cannot be written together:
+ * Every ended pod is counted exactly once, although pod and Job cannot be written together:
  *
- *   1. the pod's uid enters `uncountedTerminatedPods`, in the Job's status;
- *   2. the pod loses its finalizer, and may vanish from now on;
- *   3. the uid leaves the list and the counter grows, in one write of the status.
+ *   1. add the pod's uid to `uncountedTerminatedPods` in the Job's status;
+ *   2. remove the pod's finalizer: from then on the pod may be deleted;
+ *   3. remove the uid from the list and increment the counter, in one status write.
  *
- * A uid in the list whose pod has its finalizer is between 1 and 2, one whose pod has none between 2 and 3. After a
- * crash both are seen in the caches, and the rest of the way is gone again. Succeeded indexes need no uids: an index
- * that stands in the status is not counted again.
+ * If a listed pod has its finalizer, step 2 is next. If it does not, step 3 is next. So a sync after a crash continues
+ * at the right step. Succeeded indexes need no uids: an index in the status is not counted again.
  */
 
-/** Uids in a status, about 20 kB of them, and pods released in one sync, so that a huge Job does not starve others. */
+/** The limit for uids in a status (about 20 kB) and for pods released in one sync: a huge Job must not starve others. */
 const maxBatch = 500;
 
 export interface TrackingPlan {
-  /** To be written before any finalizer goes. */
+  /** Write this before any finalizer is removed. */
   readonly status: JobStatus;
-  /** Pods that are to lose their finalizers then. */
+  /** The pods whose finalizers are removed after that write. */
   readonly release: readonly Cached<Pod>[];
-  /** Whether no more than these are left to release. */
+  /** Whether no other pod is left to release. */
   readonly isComplete: boolean;
-  /** What the pod failure policy had to say about each failure that is counted or ignored now. */
+  /** The action of the pod failure policy for each failure that this sync counts or ignores. */
   readonly failureActions: readonly NonNullable<FailureVerdict['action']>[];
 }
 
@@ -98,7 +97,7 @@ function collectBatch(assessment: Assessment, progress: Progress, { uncountedTer
   let isComplete = true;
   for (const pod of inOrder(assessment)) {
     if (!mayRelease(pod, assessment, progress)) continue;
-    const isListed = listed.has(pod.metadata.uid); // its release was cut short in an earlier sync
+    const isListed = listed.has(pod.metadata.uid); // an earlier sync did not complete its release
     if (!isListed && (release.length >= maxBatch || succeeded.length + failed.length >= maxBatch)) {
       isComplete = false;
       continue;
@@ -116,7 +115,7 @@ function collectBatch(assessment: Assessment, progress: Progress, { uncountedTer
   return { uncounted: { succeeded, failed }, release, isComplete, failureActions };
 }
 
-/** Indexes are counted in order, so that their text form stays short. */
+/** Indexes are counted in ascending order, which keeps `completedIndexes` short. */
 function inOrder({ job, pods }: Assessment): readonly Cached<Pod>[] {
   if (!isIndexed(job)) return pods;
   return [...pods].sort((a, b) => (completionIndexOf(a) ?? -1) - (completionIndexOf(b) ?? -1));
@@ -131,8 +130,8 @@ function mayRelease(pod: Cached<Pod>, { job, indexes }: Assessment, { ending }: 
 }
 
 /**
- * When a Job fails, every pod that has not ended has failed with it. When it has succeeded, the pods that it deleted
- * since have not failed, although they look like it.
+ * If the Job fails, every pod that has not succeeded counts as failed. If it succeeds, the pods that it deletes do not
+ * count as failed.
  */
 function isCountedAsFailed(pod: Cached<Pod>, job: Cached<Job>, { ending }: Progress): boolean {
   if (!isCountable(pod, job)) return false;
@@ -141,13 +140,13 @@ function isCountedAsFailed(pod: Cached<Pod>, job: Cached<Job>, { ending }: Progr
   return hasFailed(pod, job) && !isDeletedByUs;
 }
 
-/** Whether writing `status` would change what the Job shows. */
-export function isStatusCurrent(shown: Cached<JobStatus> | undefined, status: JobStatus): boolean {
-  return isEqualJson(onTheWire(shown ?? {}), onTheWire(status));
+/** Whether the Job already has this status. */
+export function isStatusCurrent(current: Cached<JobStatus> | undefined, status: JobStatus): boolean {
+  return isEqualJson(serialized(current ?? {}), serialized(status));
 }
 
-/** The server leaves out counts of zero and empty lists, but not the zeros of `ready` and `terminating`. */
-function onTheWire(status: Cached<JobStatus>): object {
+/** The API server omits counts of zero and empty lists, except for zeros of `ready` and `terminating`. */
+function serialized(status: Cached<JobStatus>): object {
   const { active, succeeded, failed, completedIndexes, conditions, uncountedTerminatedPods, ...others } = status;
   return {
     ...others,
