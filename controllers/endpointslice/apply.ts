@@ -1,32 +1,54 @@
-import { keyOf, Services, type Cached, type EndpointSlice, type Service } from '../../pkg/api/index.ts';
+import { keyOf, Services, type Cached, type ObjectKey, type Service } from '../../pkg/api/index.ts';
 import { isConflict, isNamespaceTerminating, type Client } from '../../pkg/client/index.ts';
 import { asError } from '../../pkg/controller/index.ts';
-import { applySliceChanges, type SliceTracker } from '../../pkg/endpoints/index.ts';
+import { applySliceChanges, type IpFamily, type SliceTracker } from '../../pkg/endpoints/index.ts';
 import type { EventRecorder } from '../../pkg/events/index.ts';
 import { wantsTopologyHints } from './hints.ts';
 import type { EndpointSliceMetrics } from './metrics.ts';
-import type { Plan } from './plan.ts';
+import type { ServicePlan } from './plan-service.ts';
+import type { Topology } from './topology.ts';
 
 export interface ApplyDeps {
   readonly client: Client;
   readonly recorder: EventRecorder;
   readonly tracker: SliceTracker;
   readonly metrics: EndpointSliceMetrics;
+  readonly topology: Topology;
+  /** Requeues the Service after another client has changed its slices. */
+  readonly requeue: (service: ObjectKey) => void;
 }
 
-export interface ServicePlan {
-  /** One for each address family. */
-  readonly plans: readonly Plan[];
-  /** Slices of families that the Service has no more. */
-  readonly foreign: readonly Cached<EndpointSlice>[];
-  readonly trafficDistribution: string | undefined;
+/** Writes the slices of a Service and counts the result. */
+export async function applyService(
+  service: Cached<Service>,
+  plan: ServicePlan,
+  deps: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = keyOf(service);
+  const { metrics, recorder, topology, tracker } = deps;
+  const portGroups = [...plan.plans.values()].flatMap((family) => family.portGroups);
+  for (const [family, { hintsByZone }] of plan.plans) topology.setHints(key, family, hintsByZone);
+  for (const { addressType } of plan.foreign) topology.setHints(key, addressType as IpFamily, undefined);
+  metrics.counted(key, portGroups, plan.trafficDistribution);
+  tracker.begin(key);
+  try {
+    await applyPlans(service, plan, deps, signal);
+    metrics.synced('success');
+  } catch (error) {
+    if (!signal.aborted && !isNamespaceTerminating(error)) {
+      metrics.synced('error');
+      const message = `Error updating Endpoint Slices for Service ${key}: ${asError(error).message}`;
+      recorder.event(Services, service, { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message });
+    }
+    throw error instanceof EndpointSliceSyncError && isConflict(error.cause) ? error.cause : error;
+  } finally {
+    if (tracker.end(key)) deps.requeue(key);
+  }
 }
 
-/**
- * Writes what was planned for a Service. One family that cannot be written must not keep the other back: all is tried
- * before the failures are thrown.
- */
-export async function applyPlans(
+/** Tries the slices of all address families before it throws: an error in one family must not block the other. */
+async function applyPlans(
   service: Cached<Service>,
   { plans, foreign, trafficDistribution = '' }: ServicePlan,
   { client, recorder, tracker, metrics }: ApplyDeps,
@@ -36,7 +58,7 @@ export async function applyPlans(
   const writer = { client, tracker, owner, ownerName: `Service ${owner}`, onWritten: metrics.written };
   const topology = wantsTopologyHints(service) ? 'Auto' : 'Disabled';
   const failures: Error[] = [];
-  for (const plan of plans) {
+  for (const plan of plans.values()) {
     const { changes, events, skipped } = plan;
     failures.push(...skipped.map((message) => new Error(message)));
     metrics.planned(plan);
@@ -58,7 +80,7 @@ export async function applyPlans(
   throwFailures(failures);
 }
 
-/** Throws them as one, in the words that users find in events. */
+/** Throws one error with all messages: it becomes the message of an event. */
 function throwFailures(failures: readonly Error[]): void {
   const [first] = failures;
   if (first === undefined) return;

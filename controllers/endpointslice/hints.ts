@@ -4,7 +4,7 @@ import type { SliceDraft } from './packing.ts';
 
 type Hints = Cached<Endpoint>['hints'];
 
-/** The slices of one address family before hints are given. */
+/** The slices of one address family before hints are set. */
 export interface HintInput {
   readonly create: readonly SliceDraft[];
   readonly update: readonly SliceDraft[];
@@ -16,14 +16,14 @@ export interface Hinted {
   readonly update: readonly SliceDraft[];
 }
 
-/** Whether the Service asks for hints by the share that each zone has of the cluster's processors. */
+/** Whether the Service enables topology aware hints. */
 export function wantsTopologyHints({ metadata: { annotations = {} } }: Cached<Service>): boolean {
   const mode =
     annotations['service.kubernetes.io/topology-aware-hints'] ?? annotations['service.kubernetes.io/topology-mode'];
   return mode === 'Auto' || mode === 'auto';
 }
 
-/** The traffic distribution that a Service has chosen; undefined if none, or one that is not known or not enabled. */
+/** The Service's traffic distribution; undefined if it is not set, unknown or not enabled. */
 export function trafficDistributionOf(
   service: Cached<Service>,
   { preferSameEnabled }: { readonly preferSameEnabled: boolean },
@@ -35,7 +35,7 @@ export function trafficDistributionOf(
   return isPreferSame && preferSameEnabled ? trafficDistribution : undefined;
 }
 
-/** Hints each ready endpoint at its own zone and, for `PreferSameNode`, its own node. */
+/** Sets the hints of each ready endpoint to its own zone and, for `PreferSameNode`, its own node. */
 export function hintByDistribution(input: HintInput, trafficDistribution: string): Hinted {
   const toNode = trafficDistribution === 'PreferSameNode';
   return rewriteHints(input, (endpoint) => {
@@ -53,7 +53,7 @@ export function removeHints(input: HintInput): Hinted {
   return rewriteHints(input, () => undefined);
 }
 
-/** Gives every endpoint the hints it should have, and adds those slices to the updates that have others now. */
+/** Sets the hints of every endpoint. Unchanged slices with other hints are added to the updates. */
 function rewriteHints(
   { create, update, unchanged }: HintInput,
   hintsOf: (endpoint: Cached<Endpoint>) => Hints,
@@ -68,7 +68,7 @@ function rewriteHints(
   return { create: create.map(rewrite), update: [...update, ...outdated.map(draftOf)].map(rewrite) };
 }
 
-/** A stored slice, about to be changed. */
+/** A draft that updates a stored slice. */
 export function draftOf(slice: Cached<EndpointSlice>): SliceDraft {
   return { base: slice, ports: slice.ports ?? [], endpoints: slice.endpoints ?? [] };
 }
@@ -80,7 +80,7 @@ export function withHints(endpoint: Cached<Endpoint>, hints: Hints): Cached<Endp
 }
 
 function hasHints({ hints }: Cached<Endpoint>, wanted: Hints): boolean {
-  if (hints === wanted) return true; // neither has any, as nearly always
+  if (hints === wanted) return true; // usually both are undefined
   return names(hints?.forZones) === names(wanted?.forZones) && names(hints?.forNodes) === names(wanted?.forNodes);
 }
 

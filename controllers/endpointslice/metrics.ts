@@ -14,7 +14,7 @@ const subsystem = 'endpoint_slice_controller';
 interface Totals {
   readonly endpoints: number;
   readonly slices: number;
-  /** With every slice but the last of each combination of ports full. */
+  /** The minimum number: all slices are full, except the last of each combination of ports. */
   readonly desiredSlices: number;
 }
 
@@ -25,18 +25,18 @@ export type SyncResult = 'success' | 'stale' | 'error';
 export interface EndpointSliceMetrics {
   synced(result: SyncResult): void;
   written(operation: SliceOperation): void;
-  /** What a sync of one address family has planned. */
+  /** A sync of one address family. */
   planned(plan: Pick<Plan, 'added' | 'removed'>): void;
   changed(
     slices: number,
     labels: { readonly topology: 'Auto' | 'Disabled'; readonly trafficDistribution: string },
   ): void;
-  /** What a Service has now, over its address families. */
+  /** Sets the counts of one Service over all its address families. */
   counted(service: ObjectKey, groups: Plan['portGroups'], trafficDistribution: string | undefined): void;
   forget(service: ObjectKey): void;
 }
 
-export function createEndpointSliceMetrics(registry: MetricsRegistry, maxPerSlice: number): EndpointSliceMetrics {
+function defineSeries(registry: MetricsRegistry) {
   const family = (name: string, help: string) => ({ name: `${subsystem}_${name}`, help });
   const buckets = exponentialBuckets(2, 2, 15);
   const added = defineHistogram(registry, {
@@ -66,6 +66,12 @@ export function createEndpointSliceMetrics(registry: MetricsRegistry, maxPerSlic
     ...family('services_count_by_traffic_distribution', 'Number of Services using some specific trafficDistribution'),
     labels: ['traffic_distribution'],
   });
+  return { added, removed, endpoints, slices, desiredSlices, changes, changedPerSync, syncs, services };
+}
+
+export function createEndpointSliceMetrics(registry: MetricsRegistry, maxPerSlice: number): EndpointSliceMetrics {
+  const series = defineSeries(registry);
+  const { endpoints, slices, desiredSlices, changes, syncs, services } = series;
   for (const operation of ['create', 'update', 'delete']) changes.with({ operation });
   for (const result of ['success', 'stale', 'error']) syncs.with({ result });
 
@@ -85,11 +91,11 @@ export function createEndpointSliceMetrics(registry: MetricsRegistry, maxPerSlic
     synced: (result) => syncs.with({ result }).inc(),
     written: (operation) => changes.with({ operation }).inc(),
     planned(plan) {
-      added.observe(plan.added);
-      removed.observe(plan.removed);
+      series.added.observe(plan.added);
+      series.removed.observe(plan.removed);
     },
     changed: (count, { topology, trafficDistribution }) =>
-      changedPerSync.with({ topology, traffic_distribution: trafficDistribution }).observe(count),
+      series.changedPerSync.with({ topology, traffic_distribution: trafficDistribution }).observe(count),
     counted(service, groups, trafficDistribution) {
       const totals = totalsOf(groups, maxPerSlice);
       replace(service, totals, trafficDistribution);
@@ -109,5 +115,5 @@ export function totalsOf(groups: Plan['portGroups'], maxPerSlice: number): Total
     totals.slices += group.slices;
     totals.desiredSlices += Math.ceil(group.endpoints / maxPerSlice);
   }
-  return { ...totals, desiredSlices: Math.max(1, totals.desiredSlices) }; // a Service without endpoints has an empty one
+  return { ...totals, desiredSlices: Math.max(1, totals.desiredSlices) }; // a Service without endpoints has one empty slice
 }

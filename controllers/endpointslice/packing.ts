@@ -1,11 +1,11 @@
 import type { Cached, Endpoint, EndpointPort, EndpointSlice } from '../../pkg/api/index.ts';
 import { endpointId, isSameEndpoint } from '../../pkg/endpoints/index.ts';
 
-/** A slice as it should be. */
+/** A slice to write. */
 export interface SliceDraft {
-  /** The stored slice that is to become this one. Absent: a new one. */
+  /** The stored slice to update. Undefined for a new slice. */
   readonly base?: Cached<EndpointSlice> | undefined;
-  /** The base's metadata goes too: it was a slice of other ports, about to be deleted. */
+  /** Replace the metadata of `base` too: it was a slice with other ports that would have been deleted. */
   readonly recycled?: true;
   readonly ports: readonly Cached<EndpointPort>[];
   readonly endpoints: readonly Cached<Endpoint>[];
@@ -20,25 +20,25 @@ export interface Packing {
 }
 
 export interface PackingInput {
-  /** The slices there are, all of one address family and these ports. */
+  /** The existing slices with this address family and these ports. */
   readonly existing: readonly Cached<EndpointSlice>[];
   readonly desired: readonly Cached<Endpoint>[];
   readonly ports: readonly Cached<EndpointPort>[];
   readonly maxPerSlice: number;
-  /** Whether a slice carries other labels than it should. */
+  /** Whether the labels of a slice are outdated. */
   readonly hasOldLabels: (slice: Cached<EndpointSlice>) => boolean;
 }
 
-/** A slice on its way to a draft. */
+/** A slice that is being filled. */
 interface Open {
   readonly base: Cached<EndpointSlice> | undefined;
   readonly endpoints: Cached<Endpoint>[];
 }
 
 /**
- * Spreads endpoints over slices with few writes rather than few slices: every write goes to every node of the cluster.
- * Endpoints stay where they are. New ones fill slices that are written anyway, the fullest first; what is then left
- * goes into one slice that has room for all of it, or else into new ones.
+ * Distributes endpoints over slices with as few writes as possible, not with as few slices as possible: every write is
+ * sent to every node. Endpoints stay in their slice. New endpoints fill slices that are written anyway, the fullest
+ * first. The rest goes into one slice with enough room, or into new slices.
  */
 export function packEndpoints({ existing, desired, ports, maxPerSlice, hasOldLabels }: PackingInput): Packing {
   const left = new Map<string, Cached<Endpoint>>();
@@ -66,7 +66,7 @@ export function packEndpoints({ existing, desired, ports, maxPerSlice, hasOldLab
   return { create: create.map(draftOf), update: changed.map(draftOf), remove, added, removed };
 }
 
-/** Takes the endpoints that have a place already out of `left`. */
+/** Removes the endpoints that already are in a slice from `left`. */
 function keepEndpoints(
   existing: readonly Cached<EndpointSlice>[],
   left: Map<string, Cached<Endpoint>>,
@@ -106,7 +106,7 @@ function keepEndpoints(
   return { changed, unchanged, remove, removed };
 }
 
-/** The slice that will be the fullest with `count` endpoints more; undefined if none has room for all of them. */
+/** The fullest slice with room for `count` more endpoints; undefined if there is none. */
 function fullestWithRoom(
   slices: readonly Cached<EndpointSlice>[],
   count: number,
@@ -121,7 +121,7 @@ function fullestWithRoom(
   return best;
 }
 
-/** What neither is written nor goes. */
+/** The slices that are neither updated nor removed. */
 export function untouched(
   existing: readonly Cached<EndpointSlice>[],
   { update, remove }: Pick<Packing, 'update' | 'remove'>,

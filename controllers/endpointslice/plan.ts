@@ -33,24 +33,24 @@ import { packEndpoints, untouched, type Packing, type SliceDraft } from './packi
 import { endpointOf } from './pod-endpoint.ts';
 import { hintByTopology, type ZoneShares } from './topology-hints.ts';
 
-/** The value of the managed-by label on slices of ours. */
+/** The value of the managed-by label on slices of this controller. */
 export const managedBy = 'endpointslice-controller.k8s.io';
 
-/** All that decides on the slices of one Service in one address family. */
+/** The input for the slices of one Service in one address family. */
 export interface Snapshot {
   readonly service: Cached<Service>;
   readonly family: IpFamily;
   readonly pods: readonly Cached<Pod>[];
   /** The nodes of the pods, by name, as far as the cache has them. */
   readonly nodes: ReadonlyMap<string, Cached<Node>>;
-  /** The slices of this family that are ours to manage, but for those that are going. */
+  /** The slices of this family that this controller manages, without terminating ones. */
   readonly existing: readonly Cached<EndpointSlice>[];
   readonly maxPerSlice: number;
-  /** When the change happened that this sync answers to. */
+  /** The time of the change that triggered this sync. */
   readonly triggerTime: string | undefined;
   readonly trafficDistribution: string | undefined;
   readonly shares: ZoneShares | undefined;
-  /** Whether the Service has been given hints by topology before. */
+  /** Whether the Service already has hints by topology. */
   readonly hadHints: boolean;
 }
 
@@ -59,11 +59,11 @@ export interface Plan {
   /** Hints by topology for each zone; undefined if there are none. */
   readonly hintsByZone: ReadonlyMap<string, number> | undefined;
   readonly events: readonly NewEvent[];
-  /** Pods left out because their node is not known, and what to tell of each. */
+  /** A message for each pod that was skipped because its node is not in the cache. */
   readonly skipped: readonly string[];
   readonly added: number;
   readonly removed: number;
-  /** For each combination of ports, how many endpoints there are and how many slices hold them. */
+  /** The numbers of endpoints and slices for each combination of ports. */
   readonly portGroups: readonly { readonly endpoints: number; readonly slices: number }[];
 }
 
@@ -77,7 +77,7 @@ export function planFamily(snapshot: Snapshot): Plan {
   const objectOf = (draft: SliceDraft): Unsaved<EndpointSlice> => sliceOf(draft, snapshot, labels);
   return {
     changes: {
-      // The garbage collector is after them already: new ones would only keep it busy.
+      // The garbage collector deletes the slices of a terminating Service: create no new ones.
       create: !isBeingDeleted(service.metadata) ? create.map(objectOf) : [],
       update: update.map(objectOf),
       delete: remove,
@@ -111,8 +111,7 @@ function desiredGroups({ service, family, pods, nodes }: Snapshot): {
     const { nodeName = '' } = pod.spec;
     const node = nodes.get(nodeName);
     if (node === undefined && service.spec.publishNotReadyAddresses !== true) {
-      // The node may be too new for our cache, or gone for good and the pod about to follow: its place is not filled,
-      // and the Service is looked at again.
+      // The node may not be in the cache yet, or may be deleted. Skip the pod, and let the error requeue the Service.
       skipped.push(`skipping Pod ${pod.metadata.name} for Service ${namespace}/${name}: Node ${nodeName} Not Found`);
       continue;
     }
@@ -130,7 +129,7 @@ function packGroups(snapshot: Snapshot, groups: ReadonlyMap<string, DesiredGroup
   const { service, existing, maxPerSlice } = snapshot;
   const create: SliceDraft[] = [];
   const update: SliceDraft[] = [];
-  // Slices of an earlier Service of this name belong to the garbage collector, but proxies must not see them.
+  // Slices of an earlier Service of this name: the garbage collector deletes them later, but proxies must not use them.
   const remove = existing.filter((slice) => !isOwnedBy(slice, service));
   const portGroups: Plan['portGroups'][number][] = [];
   let [added, removed] = [0, 0];
@@ -154,7 +153,7 @@ function packGroups(snapshot: Snapshot, groups: ReadonlyMap<string, DesiredGroup
   for (const [key, slices] of owned) if (!groups.has(key)) remove.push(...slices);
 
   if (remove.length === existing.length && create.length === 0) {
-    // Consumers take a Service without slices for one that nobody has looked at yet: an empty one says there is nothing.
+    // Consumers cannot tell a Service without slices from one that has not been synced yet. So create an empty slice.
     portGroups.push({ endpoints: 0, slices: 1 });
     const [only] = remove;
     if (remove.length === 1 && only !== undefined && isPlaceholder(only, labels)) remove.length = 0;
@@ -217,7 +216,7 @@ function withoutReserved(labels: Labels | undefined): Labels {
   return Object.fromEntries(Object.entries(labels ?? {}).filter(([name]) => !reservedLabels.has(name)));
 }
 
-/** The labels of a Service, with those that tell whose slice it is and by whom. */
+/** The labels of the Service, plus the labels for Service name and manager. */
 function labelsOf(service: Cached<Service>): Labels {
   return {
     ...withoutReserved(service.metadata.labels),
@@ -236,7 +235,7 @@ function sliceOf(draft: SliceDraft, snapshot: Snapshot, labels: Labels): Unsaved
     endpoints: draft.endpoints,
     ports: draft.ports,
   };
-  return slice as Unsaved<EndpointSlice>; // serialising reads only, so endpoints from the cache may go out as they are
+  return slice as Unsaved<EndpointSlice>; // serializing does not modify endpoints from the cache
 }
 
 function metadataOf({ base, recycled }: SliceDraft, { service, triggerTime }: Snapshot, labels: Labels): ObjectMeta {

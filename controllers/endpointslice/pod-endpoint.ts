@@ -4,7 +4,7 @@ import { hostnameOf, parseIp, type IpFamily } from '../../pkg/endpoints/index.ts
 
 const zoneLabel = 'topology.kubernetes.io/zone';
 
-/** The endpoint that a pod is to a Service in one address family; undefined if it has no address there. */
+/** The endpoint of a pod for a Service in one address family; undefined if the pod has no address of that family. */
 export function endpointOf(
   pod: Cached<Pod>,
   node: Cached<Node> | undefined,
@@ -16,7 +16,7 @@ export function endpointOf(
   const { namespace, name, uid } = pod.metadata;
   const serving = isPodReady(pod);
   const terminating = isBeingDeleted(pod.metadata);
-  // Consumers that know nothing of terminating pods must not send them traffic, unless the Service wants just that.
+  // Consumers that read only `ready` must not send traffic to terminating pods, unless the Service asks for that.
   const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
   const endpoint: Endpoint = {
     addresses,
@@ -41,13 +41,13 @@ function addressesOf({ status }: Cached<Pod>, family: IpFamily): string[] {
   return addresses.length > 1 ? addresses.sort() : addresses;
 }
 
-/** The address families that a Service has slices of. */
+/** The address families of the Service's slices. */
 export function familiesOf({ spec }: Cached<Service>): readonly IpFamily[] {
   const { ipFamilies = [], clusterIP = '' } = spec;
   const families = (['IPv4', 'IPv6'] as const).filter((family) => ipFamilies.includes(family));
   if (families.length > 0) return families;
-  // Objects from before dual stack do not say. With an address of its own a Service has that one's family; without
-  // one, dropping either could drop what works.
+  // Services from before dual-stack have no `ipFamilies`. The family of the cluster IP counts. A headless Service gets
+  // both families: its pods may use either.
   if (clusterIP === '' || clusterIP === 'None') return ['IPv4', 'IPv6'];
   return [parseIp(clusterIP)?.family ?? 'IPv4'];
 }

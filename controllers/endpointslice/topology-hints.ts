@@ -4,21 +4,21 @@ import type { NewEvent } from '../../pkg/events/index.ts';
 import { draftOf, removeHints, withHints, type HintInput, type Hinted } from './hints.ts';
 import type { SliceDraft } from './packing.ts';
 
-/** Up to this much more than its share of the traffic an endpoint may get before hints do more harm than good. */
+/** An endpoint may get up to 20 % more than its share of the traffic. With more overload, no hints are set. */
 const overloadThreshold = 0.2;
 
-/** The share of the cluster's processors by zone; undefined where that cannot be told. */
+/** The share of the cluster's CPUs in each zone. */
 export type ZoneShares = ReadonlyMap<string, number>;
 
 export interface TopologyHints extends Hinted {
-  /** How many endpoints each zone was given; undefined if there are no hints. */
+  /** The number of endpoints for each zone; undefined if there are no hints. */
   readonly byZone: ReadonlyMap<string, number> | undefined;
   readonly event: NewEvent | undefined;
 }
 
 /**
- * Gives every ready endpoint to one zone, its own if that has no more than it should, so that each zone has endpoints
- * in proportion to its share. Where this cannot be done without overload there are no hints at all.
+ * Assigns every ready endpoint to one zone, so that each zone has endpoints in proportion to its share. An endpoint gets
+ * its own zone unless that zone has too many. If this is not possible without overload, removes all hints.
  */
 export function hintByTopology(
   input: HintInput,
@@ -50,7 +50,7 @@ export function hintByTopology(
     }
   }
   if (byZone.size === 0) return disabled('No hints allocated for zones');
-  const hinted = giveToZones(drafts, allocations, byZone);
+  const hinted = assignZones(drafts, allocations, byZone);
   return {
     create: hinted.slice(0, input.create.length),
     update: hinted.slice(input.create.length),
@@ -65,7 +65,7 @@ export function hintByTopology(
   };
 }
 
-/** Whether some zone has fewer of the Service's endpoints than would keep them from overload. */
+/** Whether a zone has so few of the Service's endpoints that they may be overloaded. */
 export function isOverloaded(byZone: ReadonlyMap<string, number>, shares: ZoneShares | undefined): boolean {
   if (byZone.size === 0) return false;
   if (shares === undefined || shares.size === 0) return true;
@@ -83,7 +83,7 @@ interface Allocation {
 
 type Allocations = ReadonlyMap<string, Allocation>;
 
-/** How many of `count` endpoints each zone should have, or why that is not to be had. */
+/** The number of endpoints that each zone should have, or a message why there is no allocation. */
 function allocate(shares: ZoneShares | undefined, count: number): Allocations | string {
   if (shares === undefined) {
     return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes';
@@ -113,7 +113,7 @@ function countReady({ create, update, unchanged }: HintInput): number {
   return slices.reduce((sum, { endpoints }) => sum + (endpoints ?? []).filter(isReadyEndpoint).length, 0);
 }
 
-/** The hints that a slice has already; undefined if it has to be written because some are missing, or one too many. */
+/** The hints of a stored slice; undefined if hints are missing or a zone has too many, so that it must be written. */
 function hintsByZone(
   { endpoints }: Cached<EndpointSlice>,
   given: ReadonlyMap<string, number>,
@@ -133,8 +133,8 @@ function hintsByZone(
   return byZone;
 }
 
-/** Hints all ready endpoints, and moves the numbers in `byZone` with those that are given to another zone. */
-function giveToZones(
+/** Sets hints on all ready endpoints. Updates `byZone` for endpoints that are assigned to another zone. */
+function assignZones(
   drafts: readonly SliceDraft[],
   allocations: Allocations,
   byZone: Map<string, number>,
@@ -160,7 +160,7 @@ function giveToZones(
   }));
 }
 
-/** Whole endpoints that zones with too many should give, and zones with too few receive. Halves are not worth a move. */
+/** The number of endpoints that zones with too many give to zones with too few. */
 function planMoves(
   allocations: Allocations,
   byZone: ReadonlyMap<string, number>,

@@ -6,14 +6,14 @@ import { ZoneCapacity } from './zone-shares.ts';
 
 type HintsByZone = ReadonlyMap<string, number>;
 
-/** Which share each zone has of the cluster, and what Services have been given of it. */
+/** The share of each zone in the cluster, and the hints of each Service. */
 export class Topology {
   readonly #capacity = new ZoneCapacity();
   readonly #hints = new Map<ObjectKey, Map<IpFamily, HintsByZone>>();
   readonly #onOverload: (service: ObjectKey) => void;
   #shares: ZoneShares | undefined;
 
-  /** `onOverload` is told of Services whose hints no longer suit the nodes there are. */
+  /** `onOverload` is called with Services whose hints would overload a zone after a change of nodes. */
   constructor(onOverload: (service: ObjectKey) => void) {
     this.#onOverload = onOverload;
   }
@@ -30,9 +30,9 @@ export class Topology {
     };
   }
 
-  /** Whether the Service has hints in every family that has been looked at. */
-  hasHints(service: ObjectKey): boolean {
-    return this.#hints.has(service);
+  /** The address families in which the Service has hints. */
+  hintedFamilies(service: ObjectKey): ReadonlySet<IpFamily> {
+    return new Set(this.#hints.get(service)?.keys());
   }
 
   setHints(service: ObjectKey, family: IpFamily, byZone: HintsByZone | undefined): void {

@@ -5,20 +5,20 @@ import type { ZoneShares } from './topology-hints.ts';
 const zoneLabel = 'topology.kubernetes.io/zone';
 const excludingLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
 
-/** What a node adds to its zone; undefined for nodes that take no traffic to speak of. */
+/** The capacity that a node adds to its zone; undefined for nodes that do not count. */
 interface Contribution {
   readonly zone: string;
   readonly milliCpu: number;
 }
 
-/** Keeps the share of the processors that each zone has, node by node: a heartbeat costs a comparison. */
+/** The share of each zone in the cluster's CPUs, updated per node: a heartbeat costs one comparison. */
 export class ZoneCapacity {
   readonly #milliCpuByZone = new Map<string, number>();
   readonly #nodesByZone = new Map<string, number>();
-  /** Nodes that do not say where they are or what they have: with one of them no share is known. */
+  /** Nodes without a zone or allocatable CPU. With one of them, the shares are unknown. */
   #incomplete = 0;
 
-  /** Takes a change of one node in; false if it changes nothing here. */
+  /** Applies the change of one node. False if the shares do not change. */
   replace(before: Cached<Node> | undefined, after: Cached<Node> | undefined): boolean {
     const [old, next] = [contributionOf(before), contributionOf(after)];
     if (old?.zone === next?.zone && old?.milliCpu === next?.milliCpu) return false;
@@ -27,7 +27,7 @@ export class ZoneCapacity {
     return true;
   }
 
-  /** Undefined where there is nothing to share between: fewer than two zones, or nodes that say too little. */
+  /** Undefined with fewer than two zones, or with incomplete nodes. */
   get shares(): ZoneShares | undefined {
     if (this.#incomplete > 0 || this.#milliCpuByZone.size < 2) return undefined;
     const total = this.#milliCpuByZone.values().reduce((sum, milliCpu) => sum + milliCpu, 0);
