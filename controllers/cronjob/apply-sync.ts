@@ -15,7 +15,7 @@ import { planStart, type Clocks, type StartPlan } from './start.ts';
 
 export interface Snapshot {
   readonly cronJob: Cached<CronJob>;
-  /** All that the CronJob controls. */
+  /** All Jobs that the CronJob controls. */
   readonly jobs: readonly Cached<Job>[];
   readonly nowMs: number;
 }
@@ -27,10 +27,10 @@ export interface SyncDeps {
 
 export type SyncResult =
   | { readonly kind: 'done'; readonly wakeUpMs: number | undefined }
-  /** The cache is older than what the server has: nothing was decided. */
+  /** The cache is stale: nothing was decided. */
   | { readonly kind: 'stale' };
 
-/** What a sync has found out and done so far: written down in the end, also when something failed on the way. */
+/** The status so far. It is written at the end of the sync, also after an error. */
 interface Progress {
   status: Cached<CronJobStatus>;
 }
@@ -52,7 +52,7 @@ export async function syncCronJob(snapshot: Snapshot, deps: SyncDeps, signal: Ab
   return { kind: 'done', wakeUpMs };
 }
 
-/** Tells of Jobs that nobody has written down as active. False if the server knows better than our cache. */
+/** Records events for Jobs that are not listed as active. False if the cache is stale. */
 async function reportUnexpected(
   { cronJob, jobs }: Snapshot,
   { client, recorder }: JobControl,
@@ -83,7 +83,7 @@ async function advance(
 ): Promise<number | undefined> {
   const { recorder } = control;
   for (const { metadata } of selectExpired(cronJob, jobs)) {
-    if (!(await deleteJob(control, cronJob, metadata, signal))) continue; // told in an event; the next sync tries again
+    if (!(await deleteJob(control, cronJob, metadata, signal))) continue; // an event was recorded; the next sync retries
     progress.status = withoutActive(progress.status, new Set([metadata.uid]));
   }
   const review = reviewActive(progress.status, jobs);
@@ -97,21 +97,26 @@ async function advance(
   }
   const plan = planStart(cronJob, progress.status, nowMs, clocks);
   for (const event of plan.events) recorder.event(CronJobs, cronJob, event);
-  await start({ cronJob, jobs, nowMs }, plan, progress, { control, clocks }, signal);
+  await start({ cronJob, jobs, plan, progress }, { control, clocks }, signal);
   return plan.wakeUpMs;
 }
 
+interface Start extends Pick<Snapshot, 'cronJob' | 'jobs'> {
+  readonly plan: StartPlan;
+  readonly progress: Progress;
+}
+
+/** Creates the Job that is due. */
 async function start(
-  { cronJob, jobs }: Snapshot,
-  { scheduledMs, replace = false }: StartPlan,
-  progress: Progress,
+  { cronJob, jobs, plan, progress }: Start,
   { control, clocks }: SyncDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  const { scheduledMs, replace = false } = plan;
   if (scheduledMs === undefined) return;
   const lastScheduleTime = formatTime(scheduledMs);
-  // Started already, by a process that could not write it down any more. By its name alone the server would not stop
-  // a second run: this one may have ended, and been cleaned up, by now.
+  // An earlier process created the Job and stopped before it wrote the status. The Job's name does not prevent a second
+  // run: the Job may have finished and been deleted by now.
   const existing = jobs.find(({ metadata }) => metadata.name === jobNameFor(cronJob.metadata.name, scheduledMs));
   if (existing !== undefined) {
     progress.status = endOf(existing) === undefined ? withActive(progress.status, existing) : progress.status;

@@ -1,32 +1,27 @@
 import {
   EndpointsKind,
   EndpointSlices,
+  isBeingDeleted,
   keyOf,
   Services,
-  isBeingDeleted,
   type Cached,
   type Endpoints,
   type ObjectKey,
   type Service,
 } from '../../pkg/api/index.ts';
-import { isConflict, isNamespaceTerminating } from '../../pkg/client/index.ts';
 import {
   runWorkers,
   type Controller,
   type ControllerContext,
+  type KeySink,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import {
-  applySliceChanges,
-  followSlices,
-  slicesByService,
-  slicesOf,
-  SliceTracker,
-  SliceWriteError,
-  type SliceChanges,
-} from '../../pkg/endpoints/index.ts';
+import { followSlices, slicesByService, slicesOf, SliceTracker } from '../../pkg/endpoints/index.ts';
+import type { Handler } from '../../informers/index.ts';
 import { bucketLimiter, exponentialLimiter, maxOfLimiters } from '../../workqueue/index.ts';
-import { computeDesired, type Desired } from './desired.ts';
+import { applyMirror } from './apply.ts';
+import { computeDesired } from './desired.ts';
+import { planEvents } from './events.ts';
 import { createMirroringMetrics } from './metrics.ts';
 import { isMirrored, managedBy, planMirror } from './plan.ts';
 
@@ -43,46 +38,36 @@ export interface MirroringOptions {
 
 export function createMirroringController(context: ControllerContext, options: MirroringOptions): Controller {
   const { workers, batchPeriodMs, maxPerSubset } = options;
-  const client = context.clientFor('endpointslicemirroring-controller');
+  const { clock } = context;
   const recorder = context.recorderFor('endpoint-slice-mirroring-controller');
-  const queue = context.queueFor('endpoint_slice_mirroring', {
-    rateLimiter: maxOfLimiters<ObjectKey>(
-      exponentialLimiter({ baseMs: 1000, maxMs: 100_000 }),
-      bucketLimiter({ qps: 10, burst: 100 }),
-    ),
-  });
+  const rateLimiter = maxOfLimiters<ObjectKey>(
+    exponentialLimiter({ baseMs: 1000, maxMs: 100_000 }),
+    bucketLimiter({ qps: 10, burst: 100 }),
+  );
+  const queue = context.queueFor('endpoint_slice_mirroring', { rateLimiter });
   const services = context.informers.informerFor(Services);
   const endpoints = context.informers.informerFor(EndpointsKind);
   const slices = context.informers.informerFor(EndpointSlices);
-  const tracker = new SliceTracker(slices, context.clock);
+  const tracker = new SliceTracker(slices, clock);
   const metrics = createMirroringMetrics(context.metrics, maxPerSubset);
+  const requeue = (owner: ObjectKey): void => queue.addAfter(owner, batchPeriodMs);
+  const deps = { client: context.clientFor('endpointslicemirroring-controller'), tracker, metrics, requeue };
 
-  const enqueue = (object: Cached<Endpoints> | Cached<Service>): void => queue.add(keyOf(object));
-  const enqueueLater = (owner: ObjectKey): void => queue.addAfter(owner, batchPeriodMs);
-  const endpointsEvents = endpoints.addHandler({
-    added: (object) => isMirrored(object) && enqueue(object),
-    updated: (before, after) => (isMirrored(before) || isMirrored(after)) && enqueue(after),
-    deleted: (last) => isMirrored(last) && enqueue(last),
-  });
-  const hasSelector = ({ spec }: Cached<Service>): boolean => spec.selector !== undefined;
-  const serviceEvents = services.addHandler({
-    added: (service) => !hasSelector(service) && enqueue(service),
-    updated: (before, after) => hasSelector(before) !== hasSelector(after) && enqueue(after),
-    deleted: (last) => !hasSelector(last) && enqueue(last),
-  });
   slices.addIndex(slicesByService);
-  // Those there are at the start may have lost their Endpoints while nobody looked.
-  const sliceEvents = slices.addHandler(
-    followSlices({ manager: managedBy, tracker, skipInitial: false, enqueue: enqueueLater }),
-  );
+  const handlers = [
+    endpoints.addHandler(enqueueMirrored(queue)),
+    services.addHandler(enqueueWithoutSelector(queue)),
+    // Include the initial list: Endpoints may have been deleted while no controller was running.
+    slices.addHandler(followSlices({ manager: managedBy, tracker, skipInitial: false, enqueue: requeue })),
+  ];
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    const startMs = context.clock.monotonic();
+    const startMs = clock.monotonic();
     try {
       await sync(key, signal);
       return {};
     } finally {
-      metrics.synced(context.clock.monotonic() - startMs);
+      metrics.synced(clock.monotonic() - startMs);
     }
   }
 
@@ -92,45 +77,37 @@ export function createMirroringController(context: ControllerContext, options: M
     const existing = slicesOf(slices.store, key, managedBy).filter(({ metadata }) => !isBeingDeleted(metadata));
     if (source === undefined || !isMirrored(source) || service === undefined || hasSelector(service)) {
       metrics.forget(key);
-      await write(key, { create: [], update: [], delete: existing }, signal);
+      await applyMirror(key, { create: [], update: [], delete: existing }, deps, signal);
       return;
     }
     const desired = computeDesired(source, maxPerSubset);
     const plan = planMirror(source, desired, existing);
     metrics.planned(key, plan, desired.skipped);
-    report(source, desired);
-    await write(key, plan.changes, signal);
+    for (const event of planEvents(desired, maxPerSubset)) recorder.event(EndpointsKind, source, event);
+    await applyMirror(key, plan.changes, deps, signal);
   }
 
-  function report(source: Cached<Endpoints>, { invalid, skipped }: Desired): void {
-    const warn = (reason: string, message: string): void =>
-      recorder.event(EndpointsKind, source, { type: 'Warning', reason, message });
-    if (invalid > 0) {
-      warn('InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`);
-    }
-    if (skipped > invalid) {
-      warn(
-        'TooManyAddressesToMirror',
-        `A max of ${maxPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`,
-      );
-    }
-  }
-
-  async function write(owner: ObjectKey, changes: SliceChanges, signal: AbortSignal): Promise<void> {
-    const writer = { client, tracker, owner, ownerName: `Endpoints ${owner}`, onWritten: metrics.written };
-    tracker.begin(owner);
-    try {
-      await applySliceChanges(changes, writer, signal);
-    } catch (error) {
-      const { cause } = error instanceof SliceWriteError ? error : {};
-      throw isConflict(cause) || isNamespaceTerminating(cause) ? cause : error;
-    } finally {
-      if (tracker.end(owner)) enqueueLater(owner);
-    }
-  }
-
-  const caches = [services, endpoints, slices, endpointsEvents, serviceEvents, sliceEvents];
+  const caches = [services, endpoints, slices, ...handlers];
   const care = { primary: endpoints.store, ownWrites: [tracker], recheckMs };
   const work = { name, context, queue, reconcile, caches, workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }
+
+function enqueueMirrored(queue: KeySink): Handler<Endpoints> {
+  return {
+    added: (object) => isMirrored(object) && queue.add(keyOf(object)),
+    updated: (before, after) => (isMirrored(before) || isMirrored(after)) && queue.add(keyOf(after)),
+    deleted: (last) => isMirrored(last) && queue.add(keyOf(last)),
+  };
+}
+
+/** Enqueues Services without a selector, and Services that get or lose one. */
+function enqueueWithoutSelector(queue: KeySink): Handler<Service> {
+  return {
+    added: (service) => !hasSelector(service) && queue.add(keyOf(service)),
+    updated: (before, after) => hasSelector(before) !== hasSelector(after) && queue.add(keyOf(after)),
+    deleted: (last) => !hasSelector(last) && queue.add(keyOf(last)),
+  };
+}
+
+const hasSelector = ({ spec }: Cached<Service>): boolean => spec.selector !== undefined;

@@ -9,35 +9,49 @@ import {
   type StoredMeta,
 } from '../../pkg/api/index.ts';
 import { isConflict, isUnsupportedMediaType, type Client, type Patch } from '../../pkg/client/index.ts';
-import type { PropagationPolicy } from './decide.ts';
+import type { Action, PropagationPolicy } from './decide.ts';
 import type { Identity } from './identity.ts';
 import { isAbsent, placeOf, readLive } from './live.ts';
 
-/** An object and what it was when the decision about it was made. */
+/** An object, and its metadata when the decision was made. */
 export interface Target {
   readonly kind: Kind;
   readonly identity: Pick<Identity, 'namespace' | 'name' | 'uid'>;
   readonly live: Cached<StoredMeta>;
 }
 
-/** All that the garbage collector writes. */
+/** All writes of the garbage collector. */
 export interface Writer {
-  /** Deletes what was looked at, and nothing else. False: it is gone already. */
-  deleteObject(target: Target, policy: PropagationPolicy, signal: AbortSignal): Promise<boolean>;
+  /** Writes the action. True if the object turns out to be gone. */
+  apply(action: Action, target: Target, signal: AbortSignal): Promise<boolean>;
   removeOwners(
     target: Omit<Target, 'live'> & Partial<Target>,
     uids: readonly string[],
     signal: AbortSignal,
   ): Promise<void>;
-  /** Gives the object as it is afterwards. */
-  unblockOwners(target: Target, signal: AbortSignal): Promise<Target>;
   removeFinalizer(target: Target, finalizer: string, signal: AbortSignal): Promise<void>;
 }
 
 export function createWriter(client: Client): Writer {
   const patchObject = createPatcher(client);
-  return {
-    deleteObject: (target, policy, signal) => deleteJudged(client, target, policy, signal),
+  const writer: Writer = {
+    async apply(action, target, signal) {
+      switch (action.type) {
+        case 'none':
+        case 'attempt':
+          return false;
+        case 'removeFinalizer':
+          await writer.removeFinalizer(target, action.finalizer, signal);
+          return false;
+        case 'removeOwners':
+          await writer.removeOwners(target, action.uids, signal);
+          return false;
+        case 'delete': {
+          const current = action.unblockOwners ? await unblockOwners(patchObject, target, signal) : target;
+          return !(await deleteObject(client, current, action.policy, signal));
+        }
+      }
+    },
     async removeOwners({ kind, identity, live }, uids, signal) {
       const ownerReferences = uids.map((uid) => ({ $patch: 'delete', uid }));
       const strategic = { metadata: { uid: identity.uid, ownerReferences } };
@@ -48,19 +62,6 @@ export function createWriter(client: Client): Writer {
       };
       await patchObject({ kind, identity, live }, { strategic, merge }, signal);
     },
-    async unblockOwners({ kind, identity, live }, signal) {
-      const unblocked = (owner: Cached<OwnerReference>): Cached<OwnerReference> => {
-        return { ...owner, blockOwnerDeletion: false };
-      };
-      const blocking = (live.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
-      if (blocking.length === 0) return { kind, identity, live };
-      const strategic = { metadata: { uid: identity.uid, ownerReferences: blocking.map(unblocked) } };
-      const merge = ({ resourceVersion, ownerReferences = [] }: Cached<StoredMeta>): unknown => {
-        return { metadata: { resourceVersion, ownerReferences: ownerReferences.map(unblocked) } };
-      };
-      const patched = await patchObject({ kind, identity, live }, { strategic, merge }, signal);
-      return { kind, identity, live: patched ?? live };
-    },
     async removeFinalizer({ kind, identity, live }, finalizer, signal) {
       const { resourceVersion, finalizers = [] } = live;
       if (!finalizers.includes(finalizer)) return;
@@ -69,14 +70,35 @@ export function createWriter(client: Client): Writer {
       await patch(client, { kind, identity }, { type: 'merge', body }, signal);
     },
   };
+  return writer;
 }
 
-/** A merge patch empties a list by taking the field away. */
+/** Sets `blockOwnerDeletion` to false in all owner references. Returns the object after the write. */
+async function unblockOwners(
+  patchObject: Patcher,
+  { kind, identity, live }: Target,
+  signal: AbortSignal,
+): Promise<Target> {
+  const unblocked = (owner: Cached<OwnerReference>): Cached<OwnerReference> => {
+    return { ...owner, blockOwnerDeletion: false };
+  };
+  const blocking = (live.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
+  if (blocking.length === 0) return { kind, identity, live };
+  const strategic = { metadata: { uid: identity.uid, ownerReferences: blocking.map(unblocked) } };
+  const merge = ({ resourceVersion, ownerReferences = [] }: Cached<StoredMeta>): unknown => {
+    return { metadata: { resourceVersion, ownerReferences: ownerReferences.map(unblocked) } };
+  };
+  const patched = await patchObject({ kind, identity, live }, { strategic, merge }, signal);
+  return { kind, identity, live: patched ?? live };
+}
+
+/** A merge patch removes a list with null. */
 function orNull<T>(list: readonly T[]): readonly T[] | null {
   return list.length === 0 ? null : list;
 }
 
-async function deleteJudged(
+/** Deletes the object as it was when the decision was made. False if it is already gone. */
+async function deleteObject(
   client: Client,
   target: Target,
   policy: PropagationPolicy,
@@ -89,10 +111,10 @@ async function deleteJudged(
     if (!isConflict(error)) throw error;
     const changed = await readLive(client, kind, identity, signal);
     if (changed === undefined) return false;
-    // Someone else was faster, and has said what becomes of its dependents: our word must not override that.
+    // Another client has deleted it with its own propagation policy, which we must not override.
     if (isBeingDeleted(changed)) return true;
-    if (!isEqualJson(changed.ownerReferences, live.ownerReferences)) throw error; // to be judged anew
-    // Any other change is no reason to keep the object: one that changes all the time would never go.
+    if (!isEqualJson(changed.ownerReferences, live.ownerReferences)) throw error; // decide again
+    // Ignore other changes: an object that changes all the time would never be deleted.
     return deleteIf(client, target, { policy }, signal);
   }
 }
@@ -115,7 +137,7 @@ async function deleteIf(
 
 interface TwoPatches {
   readonly strategic: unknown;
-  /** From the object as it is, and only valid for that. */
+  /** Computed from the live object, and valid only for that version. */
   readonly merge: (live: Cached<StoredMeta>) => unknown;
 }
 
@@ -126,8 +148,8 @@ type Patcher = (
 ) => Promise<Cached<StoredMeta> | undefined>;
 
 /**
- * Patches strategically, where single owners can be named, and by merging where the server refuses that, as for custom
- * resources. Gives the object as it is afterwards; undefined if it is gone.
+ * Uses a strategic merge patch, which can name single owners. Falls back to a merge patch where the API server does not
+ * support it, as for custom resources. Returns the metadata after the write; undefined if the object is gone.
  */
 function createPatcher(client: Client): Patcher {
   const mergedOnly = new Set<string>();
@@ -138,7 +160,7 @@ function createPatcher(client: Client): Patcher {
         return await patch(client, { kind, identity }, { type: 'strategic', body: strategic }, signal);
       } catch (error) {
         if (!isUnsupportedMediaType(error)) throw error;
-        mergedOnly.add(resource); // once is enough to know it of a resource
+        mergedOnly.add(resource); // do not try again for this resource
       }
     }
     const present = live ?? (await readLive(client, kind, identity, signal));

@@ -3,7 +3,7 @@ import type { Client } from '../../pkg/client/index.ts';
 import { runBounded, type ReconcileResult } from '../../pkg/controller/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import type { AbsentOwners } from './absent-owners.ts';
-import { createWriter, type Target } from './apply.ts';
+import { createWriter, type Writer } from './apply.ts';
 import { orphanFinalizer, ownerState, planForOwned, planForWaiting, type Action, type OwnerState } from './decide.ts';
 import type { GraphNode } from './graph-node.ts';
 import type { DependencyGraph } from './graph.ts';
@@ -16,86 +16,59 @@ export interface CollectorDeps {
   readonly absent: AbsentOwners;
   readonly kinds: KnownKinds;
   readonly logger: Logger;
-  /** Whether the graph holds every object that discovery has told of. */
+  /** Whether the graph has all objects of all discovered resources. */
   readonly isGraphComplete: () => boolean;
   readonly attemptDelete: (uid: string) => void;
 }
 
 export interface Collector {
-  /** Deletes the object if the server confirms that nobody owns it any more, or lets its deletion go on. */
+  /** Deletes the object if the API server confirms that it has no owner any more, or continues its deletion. */
   attemptDelete(uid: string, signal: AbortSignal): Promise<ReconcileResult>;
-  /** Frees all dependents of an object of their owner, then lets its deletion go on. */
+  /** Orphans all dependents of an object, then lets its deletion continue. */
   attemptOrphan(uid: string, signal: AbortSignal): Promise<ReconcileResult>;
 }
 
-/** What is served changes with discovery, which is asked again this often. */
+/** How often an object of an unknown kind is checked again. Discovery is refreshed as often. */
 const unknownKindMs = 30_000;
-/** A virtual object that does exist will be observed soon; if its kind is not watched, never. */
+/** The back-off for virtual objects. A virtual object that exists is observed soon, or never if its kind is not watched. */
 const unobserved = { firstMs: 100, maxMs: 600_000 };
 const incompleteGraphMs = 1000;
-/** Dependents freed at once for one owner; the client's rate limit holds for all of them together. */
+/** Dependents of one owner that are orphaned at the same time. The client's rate limit applies to all of them. */
 const orphanConcurrency = 20;
 
 export function createCollector(deps: CollectorDeps): Collector {
   const { client, graph, kinds, logger } = deps;
   const writer = createWriter(client);
-  /** How often each virtual object has been looked at. */
-  const looks = new WeakMap<GraphNode, number>();
+  /** The number of checks of each virtual object. */
+  const checks = new WeakMap<GraphNode, number>();
 
-  async function judge(node: GraphNode, signal: AbortSignal): Promise<void> {
+  async function collect(node: GraphNode, signal: AbortSignal): Promise<void> {
     const kind = kinds.get(node);
     if (kind.namespaced && node.namespace === '') throw new NamespacedOwnerError(node);
     if (!kind.namespaced) graph.confirmClusterWide(node.uid);
     const identity = identityOf(node);
     const live = await readLive(client, kind, identity, signal);
     if (live === undefined) return graph.confirmAbsent(identity);
-    // Already being deleted, which the watch will tell in its own time.
+    // Already terminating: the event of the watch will update the graph.
     if (node.phase === 'none' && isBeingDeleted(live)) return;
-    const action =
-      node.phase === 'deletingDependents'
-        ? planForWaiting(graph.blockersOf(node))
-        : planForOwned({
-            finalizers: live.finalizers ?? [],
-            owners: await classifyOwners(deps, node, live, signal),
-            dependents: [...node.dependents].map(({ phase }) => phase),
-          });
-    if (graph.get(node.uid) !== node) return; // it has gone meanwhile
-    const target = { kind, identity, live };
-    const isGone = await apply(action, target, signal);
+    const action = await planAction(deps, node, live, signal);
+    if (graph.get(node.uid) !== node) return; // deleted meanwhile
+    if (action.type !== 'none') logger.debug({ ...identity, action }, 'collecting');
+    if (action.type === 'attempt') action.uids.forEach(deps.attemptDelete);
+    const isGone = await writer.apply(action, { kind, identity, live }, signal);
     if (isGone) graph.confirmAbsent(identity);
-  }
-
-  async function apply(action: Action, target: Target, signal: AbortSignal): Promise<boolean> {
-    if (action.type !== 'none') logger.debug({ ...target.identity, action }, 'collecting');
-    switch (action.type) {
-      case 'none':
-        return false;
-      case 'attempt':
-        for (const uid of action.uids) deps.attemptDelete(uid);
-        return false;
-      case 'removeFinalizer':
-        await writer.removeFinalizer(target, action.finalizer, signal);
-        return false;
-      case 'removeOwners':
-        await writer.removeOwners(target, action.uids, signal);
-        return false;
-      case 'delete': {
-        const judged = action.unblockOwners ? await writer.unblockOwners(target, signal) : target;
-        return !(await writer.deleteObject(judged, action.policy, signal));
-      }
-    }
   }
 
   async function attemptDelete(uid: string, signal: AbortSignal): Promise<ReconcileResult> {
     const node = graph.get(uid);
     if (node === undefined) return {};
-    // Deletion is a one-way street: there is nothing to do until it ends, or for `attemptOrphan` alone.
+    // A deletion cannot be undone. It completes without us, or `attemptOrphan` continues it.
     if (node.phase === 'deleting' || node.phase === 'orphaningDependents') return {};
     try {
-      await judge(node, signal);
+      await collect(node, signal);
     } catch (error) {
       if (error instanceof NamespacedOwnerError) {
-        logger.info({ ...identityOf(node), why: error.message }, 'left alone');
+        logger.info({ ...identityOf(node), why: error.message }, 'not collected');
         return {};
       }
       if (!(error instanceof UnknownKindError)) throw error;
@@ -104,28 +77,20 @@ export function createCollector(deps: CollectorDeps): Collector {
     }
     const now = graph.get(uid);
     if (now === undefined || now.isObserved) return {};
-    // One that came and went while no watch was open is never observed: only asking again will tell.
-    const before = looks.get(now) ?? 0;
-    looks.set(now, before + 1);
+    // An object that was created and deleted while no watch was open is never observed: check it again.
+    const before = checks.get(now) ?? 0;
+    checks.set(now, before + 1);
     return { requeueAfterMs: Math.min(unobserved.firstMs * 2 ** before, unobserved.maxMs) };
   }
 
   async function attemptOrphan(uid: string, signal: AbortSignal): Promise<ReconcileResult> {
     const owner = graph.get(uid);
     if (owner?.phase !== 'orphaningDependents') return {};
-    // A dependent that is not in the graph yet would not be freed, and be deleted once its owner has gone.
+    // A dependent that is not in the graph yet would not be orphaned, and would be deleted after its owner.
     if (!deps.isGraphComplete()) return { requeueAfterMs: incompleteGraphMs };
     const kind = kinds.find(owner);
     if (kind === undefined) return { requeueAfterMs: unknownKindMs };
-    const freed = new Set<GraphNode>();
-    for (;;) {
-      const bound = [...owner.dependents].filter((dependent) => !freed.has(dependent));
-      if (bound.length === 0) break;
-      await runBounded(orphanConcurrency, bound, async (dependent) => {
-        await writer.removeOwners({ kind: kinds.get(dependent), identity: identityOf(dependent) }, [uid], signal);
-        freed.add(dependent);
-      });
-    }
+    await orphanDependents(owner, { writer, kinds }, signal);
     const identity = identityOf(owner);
     const live = await readLive(client, kind, identity, signal);
     if (live !== undefined) await writer.removeFinalizer({ kind, identity, live }, orphanFinalizer, signal);
@@ -135,13 +100,44 @@ export function createCollector(deps: CollectorDeps): Collector {
   return { attemptDelete, attemptOrphan };
 }
 
-/** What has no namespace refers to an owner that has one: nobody can say which namespace is meant. */
+async function planAction(
+  deps: CollectorDeps,
+  node: GraphNode,
+  live: Cached<StoredMeta>,
+  signal: AbortSignal,
+): Promise<Action> {
+  if (node.phase === 'deletingDependents') return planForWaiting(deps.graph.blockersOf(node));
+  return planForOwned({
+    finalizers: live.finalizers ?? [],
+    owners: await classifyOwners(deps, node, live, signal),
+    dependents: [...node.dependents].map(({ phase }) => phase),
+  });
+}
+
+/** Removes the owner from all its dependents, including dependents that are added meanwhile. */
+async function orphanDependents(
+  owner: GraphNode,
+  { writer, kinds }: { readonly writer: Writer; readonly kinds: KnownKinds },
+  signal: AbortSignal,
+): Promise<void> {
+  const orphaned = new Set<GraphNode>();
+  for (;;) {
+    const dependents = [...owner.dependents].filter((dependent) => !orphaned.has(dependent));
+    if (dependents.length === 0) return;
+    await runBounded(orphanConcurrency, dependents, async (dependent) => {
+      await writer.removeOwners({ kind: kinds.get(dependent), identity: identityOf(dependent) }, [owner.uid], signal);
+      orphaned.add(dependent);
+    });
+  }
+}
+
+/** A cluster-scoped object refers to a namespaced owner: the owner's namespace is not known. */
 class NamespacedOwnerError extends Error {
   override readonly name = 'NamespacedOwnerError';
   readonly reason = 'NamespacedOwner';
 
   constructor({ kind, name }: Pick<Reference, 'kind' | 'name'>) {
-    super(`${kind} ${name} lives in a namespace, and cannot own what does not`);
+    super(`${kind} ${name} is namespaced and cannot own a cluster-scoped object`);
   }
 }
 
@@ -166,7 +162,7 @@ async function classify(
   namespace: string,
   signal: AbortSignal,
 ): Promise<OwnerState> {
-  // Known to be absent wherever it may live; its kind need not even be served any more.
+  // The owner is known to be absent, with or without a namespace. Its kind may not be served any more.
   if (absent.has({ ...reference, namespace: '' }) || absent.has({ ...reference, namespace })) return 'dangling';
   const kind: Kind = kinds.get(reference);
   if (kind.namespaced && namespace === '') throw new NamespacedOwnerError(reference);

@@ -18,29 +18,29 @@ import type { GraphNode } from './graph-node.ts';
 import { DependencyGraph } from './graph.ts';
 import { formatIdentity, type Reference } from './identity.ts';
 import { KnownKinds } from './live.ts';
-import { Monitors, syncPeriodMs } from './monitors.ts';
+import { Monitors, syncPeriodMs, type MonitorsDeps } from './monitors.ts';
 
 export const name = 'garbage-collector-controller';
 const clientName = 'generic-garbage-collector';
 
-/** What is only done for the sake of the process is not counted among the objects reconciled. */
+/** Discovery and graph changes are not counted as reconciles of objects. */
 const uncounted: ReconcileObserver = { finished: () => {} };
-/** Bursts of definitions, as an operator installs them, are answered with one look at discovery. */
+/** Operators install many definitions at once. One refresh of discovery after this delay is enough. */
 const definitionsSettleMs = 1000;
-const look = 'discovery';
+const discoveryKey = 'discovery';
 
 export function createGarbageCollector(
   context: ControllerContext,
   { workers }: { readonly workers: number },
 ): Controller {
   const { clock, logger } = context;
-  // Each deletion takes two requests, a read and a delete: twice the rate is what others have.
+  // Each deletion takes two requests, a read and a delete. So this client has twice the rate of others.
   const client = context.clientFor(clientName, { qpsFactor: 2 });
   const changes = context.queueFor<GraphChange>('garbage_collector_graph_changes');
   const deletions = context.queueFor<string>('garbage_collector_attempt_to_delete');
   const orphans = context.queueFor<string>('garbage_collector_attempt_to_orphan');
-  const looks = createWorkQueue<string>({
-    name: look,
+  const discoveries = createWorkQueue<string>({
+    name: discoveryKey,
     clock,
     rateLimiter: exponentialLimiter({ baseMs: 1000, maxMs: syncPeriodMs }),
   });
@@ -53,10 +53,54 @@ export function createGarbageCollector(
     attemptOrphan: (uid) => orphans.add(uid),
     foundForeignOwner: createForeignOwnerReport(context, kinds),
   });
-  const monitors = new Monitors({
-    informers: context.informers,
-    client: context.clientFor(clientName), // so that the watches of a start do not wait for deletions, nor these for them
-    discovery: context.discovery,
+  const monitors = createMonitors(context, kinds, {
+    enqueue: (change) => changes.add(change),
+    onDefinitionsChanged: () => discoveries.addAfter(discoveryKey, definitionsSettleMs),
+  });
+  const isGraphComplete = (): boolean => monitors.isSynced;
+  const collector = createCollector({ client, graph, absent, kinds, logger, isGraphComplete, attemptDelete });
+
+  const uncountedContext = { ...context, reconciles: uncounted };
+  const discovering = {
+    name,
+    context: uncountedContext,
+    queue: discoveries,
+    reconcile: (_key: string, signal: AbortSignal): Promise<ReconcileResult> => monitors.sync(signal),
+    caches: [],
+    workers: 1,
+  };
+  const reconcileChange = createApplyChange(graph, clock, logger);
+  const building = { ...discovering, queue: changes, reconcile: reconcileChange };
+  const collecting = { name, context, caches: [monitors], workers };
+  const deleting = { ...collecting, queue: deletions, reconcile: collector.attemptDelete };
+  const orphaning = { ...collecting, queue: orphans, reconcile: collector.attemptOrphan };
+  async function run(signal: AbortSignal): Promise<void> {
+    discoveries.add(discoveryKey);
+    const loops = [
+      (either: AbortSignal) => runWorkers(discovering, either),
+      (either: AbortSignal) => runWorkers(building, either),
+      (either: AbortSignal) => runWorkers(deleting, either),
+      (either: AbortSignal) => runWorkers(orphaning, either),
+    ];
+    try {
+      await runAll(loops, signal);
+    } finally {
+      await monitors.stop();
+    }
+  }
+  return { name, debugPages: { graph: createGraphPage(graph) }, run };
+}
+
+function createMonitors(
+  context: ControllerContext,
+  kinds: KnownKinds,
+  callbacks: Pick<MonitorsDeps, 'enqueue' | 'onDefinitionsChanged'>,
+): Monitors {
+  const { informers, discovery, clock, logger } = context;
+  return new Monitors({
+    informers,
+    client: context.clientFor(clientName), // watches and deletions must not wait for each other's rate limit
+    discovery,
     kinds,
     clock,
     logger,
@@ -65,47 +109,15 @@ export function createGarbageCollector(
       help: 'Number of garbage collector resources sync errors',
     }),
     informerMetrics: createInformerMetrics(context.metrics, 'kube-controller-manager'),
-    enqueue: (change) => changes.add(change),
-    onDefinitionsChanged: () => looks.addAfter(look, definitionsSettleMs),
+    ...callbacks,
   });
-  const isGraphComplete = (): boolean => monitors.isSynced;
-  const collector = createCollector({ client, graph, absent, kinds, logger, isGraphComplete, attemptDelete });
-
-  const quiet = { ...context, reconciles: uncounted };
-  const reconcileLook = (_key: string, signal: AbortSignal): Promise<ReconcileResult> => monitors.sync(signal);
-  const discovering = { name, context: quiet, queue: looks, reconcile: reconcileLook, caches: [], workers: 1 };
-  const reconcileChange = createApplyChange(graph, clock, logger);
-  const building = { name, context: quiet, queue: changes, reconcile: reconcileChange, caches: [], workers: 1 };
-  const caches = [monitors];
-  const deleting = { name, context, queue: deletions, reconcile: collector.attemptDelete, caches, workers };
-  const orphaning = { name, context, queue: orphans, reconcile: collector.attemptOrphan, caches, workers };
-  const graphPage: DebugPage = {
-    contentType: 'text/vnd.graphviz',
-    parts: (query) => drawGraph(graph, query.getAll('uid')),
-  };
-  return {
-    name,
-    debugPages: { graph: graphPage },
-    async run(signal) {
-      looks.add(look);
-      try {
-        await runAll(
-          [
-            (either) => runWorkers(discovering, either),
-            (either) => runWorkers(building, either),
-            (either) => runWorkers(deleting, either),
-            (either) => runWorkers(orphaning, either),
-          ],
-          signal,
-        );
-      } finally {
-        await monitors.stop();
-      }
-    },
-  };
 }
 
-/** Users learn from an event that such an owner counts as absent: the object will be deleted if it has no other. */
+function createGraphPage(graph: DependencyGraph): DebugPage {
+  return { contentType: 'text/vnd.graphviz', parts: (query) => drawGraph(graph, query.getAll('uid')) };
+}
+
+/** Records an event: an owner in another namespace counts as absent, and an object without another owner is deleted. */
 function createForeignOwnerReport(
   context: ControllerContext,
   kinds: KnownKinds,

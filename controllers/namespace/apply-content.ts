@@ -23,7 +23,7 @@ import { runBounded } from '../../pkg/controller/index.ts';
 import type { DeletionOutcome } from './conditions.ts';
 import { computeRemaining, type Remaining } from './remaining.ts';
 
-/** Resources worked on at once: enough to keep the server busy, few enough to leave it to others. */
+/** Resources that are deleted at the same time: enough for speed, few enough to leave the API server to others. */
 const concurrency = 8;
 
 interface Deletion {
@@ -32,7 +32,7 @@ interface Deletion {
   readonly goneForSeconds: number;
 }
 
-/** Asks for the deletion of all that the namespace holds, pods first, and says what is left. */
+/** Deletes all objects in the namespace, pods first, and returns what remains. */
 export async function deleteContent(
   deletion: Deletion,
   discovered: DiscoveryResult,
@@ -49,11 +49,11 @@ export async function deleteContent(
       if (left.estimateSeconds === undefined) failures.push(unexpectedItems(deletion.namespace, resource.kind));
     } catch (error) {
       if (signal.aborted) throw error;
-      failures.push(serverMessage(error)); // one resource that cannot be deleted holds up no other
+      failures.push(serverMessage(error)); // a resource that cannot be deleted must not block the others
     }
   };
   await runBounded(concurrency, pods, deleteOne);
-  // A pod may still need its Secrets, Services and policies to end well.
+  // Terminating pods may still need their Secrets, Services and policies.
   const waitsForPods = remaining.length > 0;
   if (!waitsForPods) await runBounded(concurrency, others, deleteOne);
   return { undiscovered: discovered.failures, unparsable, failures, remaining, waitsForPods };
@@ -62,7 +62,7 @@ export async function deleteContent(
 interface Deletable {
   readonly pods: readonly DiscoveredResource[];
   readonly others: readonly DiscoveredResource[];
-  /** Group versions that are none: nothing can be asked of what is said to be there. */
+  /** Group versions that cannot be parsed: their objects cannot be requested. */
   readonly unparsable: readonly string[];
 }
 
@@ -71,11 +71,11 @@ export function selectDeletable(resources: readonly DiscoveredResource[]): Delet
   const isParsed = ({ kind }: DiscoveredResource): boolean => !kind.version.includes('/');
   const isPods = ({ kind }: DiscoveredResource): boolean =>
     kind.group === Pods.group && kind.version === Pods.version && kind.resource === Pods.resource;
-  const odd = deletable.filter((resource) => !isParsed(resource)).map(({ kind }) => apiVersionOf(kind));
+  const unparsable = deletable.filter((resource) => !isParsed(resource)).map(({ kind }) => apiVersionOf(kind));
   return {
     pods: deletable.filter(isPods),
     others: deletable.filter((resource) => isParsed(resource) && !isPods(resource)),
-    unparsable: [...new Set(odd)],
+    unparsable: [...new Set(unparsable)],
   };
 }
 
@@ -88,62 +88,65 @@ async function deleteResource(
   { kind, verbs }: DiscoveredResource,
   signal: AbortSignal,
 ): Promise<Remaining | undefined> {
-  const found = await listItems(client, kind, verbs, namespace, signal);
-  if (found !== undefined && found.length === 0) return undefined; // most resources, at the price of one request
-  let cutShort: ApiError | ConnectionError | undefined;
+  const target = { client, kind, verbs, namespace };
+  const found = await listItems(target, signal);
+  if (found !== undefined && found.length === 0) return undefined; // most resources have no objects: one request is enough
+  let interruption: ApiError | ConnectionError | undefined;
   if (found === undefined || found.some(isToBeDeleted)) {
     try {
-      await deleteItems(client, kind, verbs, namespace, found ?? [], signal);
+      await deleteItems(target, found ?? [], signal);
     } catch (error) {
-      if (found === undefined || !isCutShort(error)) throw error;
-      cutShort = error;
+      if (found === undefined || !isInterruption(error)) throw error;
+      interruption = error;
     }
   }
-  const left = await listItems(client, kind, verbs, namespace, signal);
+  const left = await listItems(target, signal);
   const remaining = left && computeRemaining(kind, left, goneForSeconds);
-  if (remaining === undefined || cutShort === undefined) return remaining;
-  // As long as the server gets on, nothing is wrong but that they are many: the next pass goes on with them.
-  if (countToDelete(left) >= countToDelete(found)) throw cutShort;
+  if (remaining === undefined || interruption === undefined) return remaining;
+  // A timeout with progress means only that there are many objects: the next sync continues.
+  if (countToDelete(left) >= countToDelete(found)) throw interruption;
   return { ...remaining, estimateSeconds: 0 };
 }
 
 const countToDelete = (items: readonly MetadataOnly[] = []): number => items.filter(isToBeDeleted).length;
 
-/** A server that has no more time for a request says so, or just hangs up. */
-const isCutShort = (error: unknown): error is ApiError | ConnectionError =>
+/** When a request takes too long, the API server returns a timeout or closes the connection. */
+const isInterruption = (error: unknown): error is ApiError | ConnectionError =>
   isTimeout(error) || isConnectionError(error);
 
-/** Finalizers that a deletion in the background takes off again: whoever asked for them wanted their owner gone too. */
+/** Finalizers that a delete with propagation policy Background removes. */
 const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion']);
 
-/** Whether to ask for the deletion of an item changes anything. */
+/** Whether a delete request would change the object. */
 export function isToBeDeleted({ metadata }: Pick<MetadataOnly, 'metadata'>): boolean {
   if (!isBeingDeleted(metadata)) return true;
   return (metadata.finalizers ?? []).some((finalizer) => collectorFinalizers.has(finalizer));
 }
 
-/** Undefined where the resource cannot be listed. */
+/** The objects of one resource in the namespace. */
+interface Target {
+  readonly client: Client;
+  readonly kind: Kind;
+  readonly verbs: ReadonlySet<string>;
+  readonly namespace: string;
+}
+
+/** Undefined if the resource cannot be listed. */
 async function listItems(
-  client: Client,
-  kind: Kind,
-  verbs: ReadonlySet<string>,
-  namespace: string,
+  { client, kind, verbs, namespace }: Target,
   signal: AbortSignal,
 ): Promise<readonly MetadataOnly[] | undefined> {
   if (!verbs.has('list')) return undefined;
   try {
     return (await client.listAll(metadataOf(kind), { namespace }, signal)).items;
   } catch (error) {
-    if (isNotFound(error) || isMethodNotSupported(error)) return undefined; // its definition went away meanwhile
+    if (isNotFound(error) || isMethodNotSupported(error)) return undefined; // its definition was deleted meanwhile
     throw error;
   }
 }
 
 async function deleteItems(
-  client: Client,
-  kind: Kind,
-  verbs: ReadonlySet<string>,
-  namespace: string,
+  { client, kind, verbs, namespace }: Target,
   items: readonly MetadataOnly[],
   signal: AbortSignal,
 ): Promise<void> {

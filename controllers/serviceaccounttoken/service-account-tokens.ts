@@ -9,13 +9,14 @@ import {
   type Secret,
   type ServiceAccount,
 } from '../../pkg/api/index.ts';
-import { isNotFound } from '../../pkg/client/index.ts';
+import { isNotFound, type Client } from '../../pkg/client/index.ts';
 import {
   runWorkers,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
+import type { Store } from '../../informers/index.ts';
 import {
   accountOfToken,
   isAccountOfToken,
@@ -35,7 +36,7 @@ export interface ServiceAccountTokenOptions {
   readonly workers: number;
 }
 
-/** Fills token secrets, deletes those whose service account is gone, and clears references to those that are. */
+/** Fills token Secrets, deletes those of deleted service accounts, and clears references to deleted token Secrets. */
 export function createServiceAccountTokenController(
   context: ControllerContext,
   { signer, rootCa, workers }: ServiceAccountTokenOptions,
@@ -45,8 +46,8 @@ export function createServiceAccountTokenController(
   const accounts = context.informers.informerFor(ServiceAccounts);
   const secrets = context.informers.informerFor(Secrets, tokenSecrets);
   secrets.addIndex(tokensByAccount);
-  /** The accounts of secrets that have gone: nothing but the last word on a secret tells where its reference may be. */
-  const accountsOfGone = new Map<ObjectKey, TokenAccount>();
+  /** The accounts of deleted Secrets. Only the last state of a Secret tells which account may refer to it. */
+  const accountsOfDeleted = new Map<ObjectKey, TokenAccount>();
   const parts = { rootCa, sign: signer.sign };
 
   const enqueue = (secret: Cached<Secret>): void => queue.add(keyOf(secret));
@@ -57,7 +58,7 @@ export function createServiceAccountTokenController(
       deleted(last) {
         const account = accountOfToken(last);
         if (account === undefined) return;
-        accountsOfGone.set(keyOf(last), account);
+        accountsOfDeleted.set(keyOf(last), account);
         enqueue(last);
       },
     },
@@ -68,40 +69,27 @@ export function createServiceAccountTokenController(
     { resyncMs: 0 },
   );
 
-  /** The account that a secret is for. A cache may lag behind, and what it does not show would cost a token its life. */
-  async function findAccount(wanted: TokenAccount, signal: AbortSignal): Promise<Cached<ServiceAccount> | undefined> {
-    const cached = accounts.store.get(wanted.key);
-    if (cached !== undefined && isAccountOfToken(cached, wanted)) return cached;
-    try {
-      const live = await client.get(ServiceAccounts, wanted.key, signal);
-      return isAccountOfToken(live, wanted) ? live : undefined;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-
-  async function forgetReference(key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const wanted = accountsOfGone.get(key);
+  async function clearReference(key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const wanted = accountsOfDeleted.get(key);
     if (wanted === undefined) return;
     const cached = accounts.store.get(wanted.key);
     if (cached !== undefined && isAccountOfToken(cached, wanted)) {
       await removeReference(client, wanted, splitKey(key).name, signal);
     }
-    // A secret of the same name may have come and gone while we were waiting: its account is still to be seen to.
-    if (accountsOfGone.get(key) === wanted) accountsOfGone.delete(key);
+    // Meanwhile another Secret of the same name may have been deleted: its reference must still be cleared.
+    if (accountsOfDeleted.get(key) === wanted) accountsOfDeleted.delete(key);
   }
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const secret = secrets.store.get(key);
     if (secret === undefined) {
-      await forgetReference(key, signal);
+      await clearReference(key, signal);
       return {};
     }
-    accountsOfGone.delete(key); // there is one again, and references to it are in order
+    accountsOfDeleted.delete(key); // the Secret was recreated, so references to it are valid
     const wanted = accountOfToken(secret);
     if (wanted === undefined) return {};
-    const account = await findAccount(wanted, signal);
+    const account = await findAccount(wanted, { client, accounts: accounts.store }, signal);
     if (account === undefined) {
       if (!isBeingDeleted(secret.metadata)) await deleteTokenSecret(client, secret, signal);
       return {};
@@ -113,4 +101,21 @@ export function createServiceAccountTokenController(
 
   const caches = [accounts, secrets, secretHandlers, accountHandlers];
   return { name, run: (signal) => runWorkers({ name, context, queue, reconcile, caches, workers }, signal) };
+}
+
+/** The service account of a token. Reads the live object before a token is treated as orphaned: the cache may be stale. */
+async function findAccount(
+  wanted: TokenAccount,
+  { client, accounts }: { readonly client: Client; readonly accounts: Pick<Store<ServiceAccount>, 'get'> },
+  signal: AbortSignal,
+): Promise<Cached<ServiceAccount> | undefined> {
+  const cached = accounts.get(wanted.key);
+  if (cached !== undefined && isAccountOfToken(cached, wanted)) return cached;
+  try {
+    const live = await client.get(ServiceAccounts, wanted.key, signal);
+    return isAccountOfToken(live, wanted) ? live : undefined;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }

@@ -26,7 +26,7 @@ export interface HeartbeatOptions {
   readonly statusReportMs: number;
 }
 
-/** What keeps nodes alive in the eyes of the cluster: registration, status and lease, one object at a time. */
+/** The heartbeats of nodes: registration, status and lease. */
 export interface Heartbeats {
   register(hollow: HollowNode, signal: AbortSignal): Promise<void>;
   reportStatus(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult>;
@@ -39,7 +39,7 @@ export function createHeartbeats({ client, clock, fleet, ...periods }: Heartbeat
     try {
       await client.create(metadataOf(Nodes), buildNode(hollow.machine, conditions, clock.now()), signal);
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error; // left by an earlier run: its status is put right by the next report
+      if (!isAlreadyExists(error)) throw error; // left by an earlier run: the next report corrects its status
     }
     hollow.reportedAtMs = clock.now();
   }
@@ -65,12 +65,12 @@ export function createHeartbeats({ client, clock, fleet, ...periods }: Heartbeat
     const hollow = fleet.get(splitKey(key).name);
     if (hollow.state !== 'alive' || hollow.node === undefined) return {};
     if (hollow.hasLease) {
-      hollow.hasLease = await patchLease(hollow, signal);
+      hollow.hasLease = await patchLease(hollow.machine.name, signal);
       return { requeueAfterMs: hollow.hasLease ? periods.leaseRenewMs : 0 };
     }
     await createLease(hollow.node, signal);
     hollow.hasLease = true;
-    // All start together; from here on each has its own place in the period, so that renewals come evenly.
+    // All nodes start together. From here on, their renewals are spread evenly over the period.
     return { requeueAfterMs: (periods.leaseRenewMs * (hollow.index + 1)) / fleet.all.length };
   }
 
@@ -79,16 +79,12 @@ export function createHeartbeats({ client, clock, fleet, ...periods }: Heartbeat
       await client.create(metadataOf(Leases), buildLease(node, clock.now()), signal);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      await patchLease({ machine: { name: node.metadata.name } }, signal);
+      await patchLease(node.metadata.name, signal);
     }
   }
 
-  /** False when there is no lease any more. */
-  async function patchLease(
-    hollow: { readonly machine: { readonly name: string } },
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { name } = hollow.machine;
+  /** False if the lease is gone. */
+  async function patchLease(name: string, signal: AbortSignal): Promise<boolean> {
     const body = renewalPatch(name, clock.now());
     try {
       await client.patch(metadataOf(Leases), objectKey(leaseNamespace, name), { type: 'merge', body }, signal);
@@ -102,7 +98,7 @@ export function createHeartbeats({ client, clock, fleet, ...periods }: Heartbeat
   return { register, reportStatus, renewLease };
 }
 
-/** Keeps the fleet's view of its Nodes, and wakes what depends on them. */
+/** Keeps the Nodes of the fleet up to date, and enqueues the work that depends on them. */
 export function followNodes(
   fleet: Fleet,
   queues: { readonly statuses: WorkQueue<ObjectKey>; readonly leases: WorkQueue<ObjectKey> },
@@ -113,7 +109,7 @@ export function followNodes(
       const hollow = fleet.find(node.metadata.name);
       if (hollow === undefined) return;
       hollow.node = node;
-      if (hollow.state === 'gone') hollow.state = 'alive'; // somebody has put the Node back
+      if (hollow.state === 'gone') hollow.state = 'alive'; // the Node was recreated
       queues.statuses.add(keyOfNode(hollow));
       queues.leases.add(keyOfNode(hollow));
       onPlacementChanged();
@@ -123,7 +119,7 @@ export function followNodes(
       if (hollow === undefined) return;
       hollow.node = after;
       queues.statuses.add(keyOfNode(hollow));
-      if (!acceptsTheSame(before, after)) onPlacementChanged();
+      if (!acceptsSamePods(before, after)) onPlacementChanged();
     },
     deleted(last) {
       const hollow = fleet.find(last.metadata.name);
@@ -133,7 +129,7 @@ export function followNodes(
   };
 }
 
-function acceptsTheSame(before: Cached<Node>, after: Cached<Node>): boolean {
+function acceptsSamePods(before: Cached<Node>, after: Cached<Node>): boolean {
   return (
     isSchedulable(before) === isSchedulable(after) &&
     isEqualJson(before.metadata.labels, after.metadata.labels) &&

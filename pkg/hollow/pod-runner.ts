@@ -1,20 +1,13 @@
-import {
-  type Cached,
-  compareResourceVersions,
-  keyOf,
-  metadataOf,
-  type ObjectKey,
-  type Pod,
-  Pods,
-} from '../api/index.ts';
+import { type Cached, keyOf, metadataOf, type ObjectKey, type Pod, Pods } from '../api/index.ts';
 import { type Client, isConflict, isNotFound } from '../client/index.ts';
 import { podsByNode, type ReconcileResult } from '../controller/index.ts';
 import { defineIndex, type Handler, type Informer } from '../../informers/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
-import { AddressPool, podIPv4, podIPv6 } from './addresses.ts';
+import { podIPv4, podIPv6 } from './addresses.ts';
 import type { Fleet, HollowNode } from './fleet.ts';
 import { planPodStep, type PodStep } from './pod-lifecycle.ts';
+import { isStale, type PodRecord, PodRecords } from './pod-records.ts';
 import { computePodStatus, podStatusPatch } from './pod-status.ts';
 import { isWaitingForNode, selectNode } from './select-node.ts';
 import { type PodDefaults, selectPodSettings } from './settings.ts';
@@ -26,18 +19,9 @@ export interface PodRunnerOptions {
   readonly pods: Informer<Pod>;
   readonly queue: WorkQueue<ObjectKey>;
   readonly defaults: PodDefaults;
-  /** Off when a scheduler does the binding. */
+  /** False if a scheduler binds the pods. */
   readonly bindsPods: boolean;
   readonly dualStack: boolean;
-}
-
-/** What a node remembers of a pod beyond its status. */
-interface PodRecord {
-  node?: HollowNode | undefined;
-  address?: number | undefined;
-  startedAtMs?: number | undefined;
-  /** The version of our last write: older states in the cache are the past, and acting on them would repeat it. */
-  writtenVersion?: string | undefined;
 }
 
 export interface PodRunner {
@@ -50,59 +34,32 @@ export interface PodRunner {
 const waiting = 'waiting';
 const waitingPods = defineIndex<Pod>('hollow.waiting', (pod) => (isWaitingForNode(pod) ? [waiting] : []));
 
-/** Somebody else wrote in between: by then the cache has most likely caught up. */
+/** After a conflict: by then the cache has most likely caught up. */
 const conflictRetryMs = 50;
 
-/** Places pods on nodes and leads each through its life, with one binding and one write per change of status. */
+/** Binds pods to nodes and runs them, with one binding and one write per change of status. */
 export function createPodRunner(options: PodRunnerOptions): PodRunner {
-  const { client, clock, fleet, pods, queue } = options;
-  const records = new Map<string, PodRecord>();
-  const addresses = new AddressPool();
-  let nextCandidate = 0;
+  const { fleet, pods, queue } = options;
+  const state: RunnerState = { ...options, records: new PodRecords(), nextCandidate: 0 };
+  const { records } = state;
   pods.addIndex(podsByNode);
   pods.addIndex(waitingPods);
 
-  function recordOf(pod: Cached<Pod>): PodRecord {
-    const known = records.get(pod.metadata.uid);
-    if (known !== undefined) return known;
-    const record: PodRecord = {};
-    records.set(pod.metadata.uid, record);
-    return record;
-  }
-
-  function settle(record: PodRecord, node: HollowNode): void {
-    if (record.node !== undefined) return;
-    record.node = node;
-    node.load++;
-  }
-
-  function see(pod: Cached<Pod>): void {
+  function observe(pod: Cached<Pod>): void {
     const node = fleet.find(pod.spec.nodeName);
     if (node !== undefined) {
-      const record = recordOf(pod);
-      settle(record, node);
-      if (pod.status?.podIP !== undefined) record.address ??= addresses.reserve(pod.status.podIP);
+      records.assign(pod, node);
+      records.reserveAddress(pod);
     } else if (!isWaitingForNode(pod)) return;
     queue.add(keyOf(pod));
   }
-
-  const handler: Handler<Pod> = {
-    added: see,
-    updated: (_before, after) => see(after),
-    deleted(last) {
-      const record = records.get(last.metadata.uid);
-      records.delete(last.metadata.uid);
-      if (record?.node !== undefined) record.node.load--;
-      if (record?.address !== undefined) addresses.release(record.address);
-    },
-  };
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const pod = pods.store.get(key);
     if (pod === undefined) return {};
     try {
-      const placed = isWaitingForNode(pod) ? await bind(pod, signal) : pod;
-      return placed === undefined ? {} : await lead(placed, signal);
+      const bound = isWaitingForNode(pod) ? await bind(pod, state, signal) : pod;
+      return bound === undefined ? {} : await runPod(bound, state, signal);
     } catch (error) {
       if (isNotFound(error)) return {};
       if (isConflict(error)) return { requeueAfterMs: conflictRetryMs };
@@ -110,69 +67,8 @@ export function createPodRunner(options: PodRunnerOptions): PodRunner {
     }
   }
 
-  /** The pod as it is after the binding: waiting for the cache to say so would only delay its start. */
-  async function bind(pod: Cached<Pod>, signal: AbortSignal): Promise<Cached<Pod> | undefined> {
-    const record = recordOf(pod);
-    if (!options.bindsPods || record.node !== undefined) return undefined;
-    const node = selectNode(pod, fleet.all, nextCandidate);
-    if (node === undefined) return undefined; // a change of nodes brings it back
-    nextCandidate = (node.index + 1) % fleet.all.length;
-    settle(record, node);
-    try {
-      await client.bindPod(keyOf(pod), node.machine.name, signal);
-    } catch (error) {
-      record.node = undefined;
-      node.load--;
-      throw error;
-    }
-    return { ...pod, spec: { ...pod.spec, nodeName: node.machine.name } };
-  }
-
-  /** Takes every step that is due. */
-  async function lead(placed: Cached<Pod>, signal: AbortSignal): Promise<ReconcileResult> {
-    const node = fleet.find(placed.spec.nodeName);
-    if (node === undefined || node.state !== 'alive') return {};
-    const record = recordOf(placed);
-    for (let pod: Cached<Pod> | undefined = placed; pod !== undefined;) {
-      if (isOutdated(pod, record)) return {};
-      const settings = selectPodSettings(pod, options.defaults);
-      const nowMs = clock.now();
-      const step = planPodStep({ pod, settings, startedAtMs: record.startedAtMs, nowMs });
-      if (step.kind === 'none') return {};
-      if (step.kind === 'wait') return { requeueAfterMs: Math.max(1, step.untilMs - nowMs) };
-      pod = await apply(pod, step, { node, record, nowMs }, signal);
-    }
-    return {};
-  }
-
-  async function apply(
-    pod: Cached<Pod>,
-    step: Exclude<PodStep, { kind: 'none' | 'wait' }>,
-    { node, record, nowMs }: { readonly node: HollowNode; readonly record: PodRecord; readonly nowMs: number },
-    signal: AbortSignal,
-  ): Promise<Cached<Pod> | undefined> {
-    const { uid } = pod.metadata;
-    if (step.kind === 'remove') {
-      await client.delete(Pods, keyOf(pod), { gracePeriodSeconds: 0, preconditions: { uid } }, signal);
-      return undefined;
-    }
-    const status = computePodStatus(pod, step, { hostIP: node.machine.ip, podIPs: podIPs(pod, record, node), nowMs });
-    const body = podStatusPatch(pod, status);
-    const patch = { type: 'strategic', body, subresource: 'status' } as const;
-    const { metadata } = await client.patch(metadataOf(Pods), keyOf(pod), patch, signal);
-    record.writtenVersion = metadata.resourceVersion;
-    if (step.kind === 'start' || step.kind === 'restart') record.startedAtMs = nowMs;
-    return { ...pod, metadata, status };
-  }
-
-  function podIPs(pod: Cached<Pod>, record: PodRecord, node: HollowNode): string[] {
-    if (pod.spec.hostNetwork === true) return [node.machine.ip];
-    record.address ??= addresses.take();
-    return options.dualStack ? [podIPv4(record.address), podIPv6(record.address)] : [podIPv4(record.address)];
-  }
-
   return {
-    handler,
+    handler: { added: observe, updated: (_before, after) => observe(after), deleted: (last) => records.forget(last) },
     reconcile,
     enqueueWaiting() {
       if (!options.bindsPods) return;
@@ -184,6 +80,77 @@ export function createPodRunner(options: PodRunnerOptions): PodRunner {
   };
 }
 
-function isOutdated(pod: Cached<Pod>, { writtenVersion }: PodRecord): boolean {
-  return writtenVersion !== undefined && compareResourceVersions(pod.metadata.resourceVersion, writtenVersion) < 0;
+interface RunnerState extends Omit<PodRunnerOptions, 'pods' | 'queue'> {
+  readonly records: PodRecords;
+  nextCandidate: number;
+}
+
+/** Returns the pod after the binding: waiting for the cache to observe it would only delay its start. */
+async function bind(pod: Cached<Pod>, state: RunnerState, signal: AbortSignal): Promise<Cached<Pod> | undefined> {
+  const { client, fleet, records } = state;
+  if (!state.bindsPods || records.of(pod).node !== undefined) return undefined;
+  const node = selectNode(pod, fleet.all, state.nextCandidate);
+  if (node === undefined) return undefined; // a change of nodes enqueues the pod again
+  state.nextCandidate = (node.index + 1) % fleet.all.length;
+  records.assign(pod, node);
+  try {
+    await client.bindPod(keyOf(pod), node.machine.name, signal);
+  } catch (error) {
+    records.unassign(pod);
+    throw error;
+  }
+  return { ...pod, spec: { ...pod.spec, nodeName: node.machine.name } };
+}
+
+/** Takes all steps that are due. */
+async function runPod(bound: Cached<Pod>, state: RunnerState, signal: AbortSignal): Promise<ReconcileResult> {
+  const { clock, defaults, fleet, records } = state;
+  const node = fleet.find(bound.spec.nodeName);
+  if (node === undefined || node.state !== 'alive') return {};
+  const record = records.of(bound);
+  for (let pod: Cached<Pod> | undefined = bound; pod !== undefined;) {
+    if (isStale(pod, record)) return {};
+    const settings = selectPodSettings(pod, defaults);
+    const nowMs = clock.now();
+    const step = planPodStep({ pod, settings, startedAtMs: record.startedAtMs, nowMs });
+    if (step.kind === 'none') return {};
+    if (step.kind === 'wait') return { requeueAfterMs: Math.max(1, step.untilMs - nowMs) };
+    pod = await applyStep(pod, { step, node, record, nowMs }, state, signal);
+  }
+  return {};
+}
+
+interface DueStep {
+  readonly step: Exclude<PodStep, { kind: 'none' | 'wait' }>;
+  readonly node: HollowNode;
+  readonly record: PodRecord;
+  readonly nowMs: number;
+}
+
+/** Returns the pod after the step; undefined if it is deleted. */
+async function applyStep(
+  pod: Cached<Pod>,
+  { step, node, record, nowMs }: DueStep,
+  state: RunnerState,
+  signal: AbortSignal,
+): Promise<Cached<Pod> | undefined> {
+  const { client } = state;
+  const { uid } = pod.metadata;
+  if (step.kind === 'remove') {
+    await client.delete(Pods, keyOf(pod), { gracePeriodSeconds: 0, preconditions: { uid } }, signal);
+    return undefined;
+  }
+  const status = computePodStatus(pod, step, { hostIP: node.machine.ip, podIPs: podIPs(pod, node, state), nowMs });
+  const body = podStatusPatch(pod, status);
+  const patch = { type: 'strategic', body, subresource: 'status' } as const;
+  const { metadata } = await client.patch(metadataOf(Pods), keyOf(pod), patch, signal);
+  record.writtenVersion = metadata.resourceVersion;
+  if (step.kind === 'start' || step.kind === 'restart') record.startedAtMs = nowMs;
+  return { ...pod, metadata, status };
+}
+
+function podIPs(pod: Cached<Pod>, node: HollowNode, { records, dualStack }: RunnerState): string[] {
+  if (pod.spec.hostNetwork === true) return [node.machine.ip];
+  const address = records.addressOf(pod);
+  return dualStack ? [podIPv4(address), podIPv6(address)] : [podIPv4(address)];
 }

@@ -43,7 +43,7 @@ export function computePodStatus(pod: Cached<Pod>, step: StatusStep, place: PodP
     hostIPs: before.hostIPs ?? [{ ip: place.hostIP }],
     startTime: before.startTime ?? formatTime(place.nowMs),
     containerStatuses: pod.spec.containers.map((container) =>
-      containerStatus(pod, container, run, find(before.containerStatuses, container), place.nowMs),
+      containerStatus({ pod, container, nowMs: place.nowMs }, run, find(before.containerStatuses, container)),
     ),
   };
   // A pod that was stopped before it ever ran has no address: kubelets do not make a sandbox to tear it down.
@@ -53,7 +53,7 @@ export function computePodStatus(pod: Cached<Pod>, step: StatusStep, place: PodP
   }
   if (pod.spec.initContainers !== undefined && pod.spec.initContainers.length > 0) {
     status.initContainerStatuses = pod.spec.initContainers.map((container) =>
-      initContainerStatus(pod, container, run, find(before.initContainerStatuses, container), place.nowMs),
+      initContainerStatus({ pod, container, nowMs: place.nowMs }, run, find(before.initContainerStatuses, container)),
     );
   }
   status.conditions = computeConditions(pod, status, run, place.nowMs);
@@ -99,12 +99,16 @@ function find(statuses: readonly ContainerStatus[] | undefined, container: Cache
   return statuses?.find(({ name }) => name === container.name);
 }
 
+interface RunContainer {
+  readonly pod: Cached<Pod>;
+  readonly container: Cached<Container>;
+  readonly nowMs: number;
+}
+
 function containerStatus(
-  pod: Cached<Pod>,
-  container: Cached<Container>,
+  { pod, container, nowMs }: RunContainer,
   run: Run,
   before: ContainerStatus | undefined,
-  nowMs: number,
 ): ContainerStatus {
   const { restartCount = 0 } = before ?? {};
   const base = {
@@ -158,20 +162,14 @@ function containerStatus(
 }
 
 /** Init containers succeed at once; those with `restartPolicy: Always` are sidecars and run as long as the pod does. */
-function initContainerStatus(
-  pod: Cached<Pod>,
-  container: Cached<Container>,
-  run: Run,
-  before: ContainerStatus | undefined,
-  nowMs: number,
-): ContainerStatus {
-  const isSidecar = container.restartPolicy === 'Always';
+function initContainerStatus(target: RunContainer, run: Run, before: ContainerStatus | undefined): ContainerStatus {
+  const isSidecar = target.container.restartPolicy === 'Always';
   if (isSidecar && run.kind !== 'terminated') {
     const running: Run = { kind: 'running', ready: run.kind === 'waiting' || run.ready, fresh: before === undefined };
-    return containerStatus(pod, container, running, before, nowMs);
+    return containerStatus(target, running, before);
   }
   if (!isSidecar && before !== undefined) return before;
-  const exited = containerStatus(pod, container, { kind: 'terminated', exitCode: 0 }, before, nowMs);
+  const exited = containerStatus(target, { kind: 'terminated', exitCode: 0 }, before);
   return isSidecar ? exited : { ...exited, ready: true };
 }
 

@@ -1,0 +1,30 @@
+import type { ObjectKey } from '../../pkg/api/index.ts';
+import { isConflict, isNamespaceTerminating, type Client } from '../../pkg/client/index.ts';
+import { applySliceChanges, SliceWriteError, type SliceChanges, type SliceTracker } from '../../pkg/endpoints/index.ts';
+import type { MirroringMetrics } from './metrics.ts';
+
+export interface ApplyDeps {
+  readonly client: Client;
+  readonly tracker: SliceTracker;
+  readonly metrics: MirroringMetrics;
+  /** Requeues the Endpoints after another client has changed their slices. */
+  readonly requeue: (owner: ObjectKey) => void;
+}
+
+export async function applyMirror(
+  owner: ObjectKey,
+  changes: SliceChanges,
+  { client, tracker, metrics, requeue }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const writer = { client, tracker, owner, ownerName: `Endpoints ${owner}`, onWritten: metrics.written };
+  tracker.begin(owner);
+  try {
+    await applySliceChanges(changes, writer, signal);
+  } catch (error) {
+    const { cause } = error instanceof SliceWriteError ? error : {};
+    throw isConflict(cause) || isNamespaceTerminating(cause) ? cause : error;
+  } finally {
+    if (tracker.end(owner)) requeue(owner);
+  }
+}
