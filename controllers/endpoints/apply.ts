@@ -9,7 +9,7 @@ export interface ApplyDeps {
   readonly pending: PendingWrites<Endpoints>;
 }
 
-/** Creates or updates the Endpoints of a Service. A failure is told in an event on them. */
+/** Creates or updates the Endpoints of a Service. Records an event on the Endpoints after an error. */
 export async function writeEndpoints(
   key: ObjectKey,
   planned: Unsaved<Endpoints>,
@@ -36,7 +36,7 @@ export async function writeEndpoints(
   }
 }
 
-/** Deletes the Endpoints of a Service that is gone; with a uid, no others that may have the name by now. */
+/** Deletes the Endpoints of a deleted Service. With a uid, never deletes other Endpoints of the same name. */
 export async function deleteEndpoints(
   key: ObjectKey,
   uid: string | undefined,

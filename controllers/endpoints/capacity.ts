@@ -1,10 +1,11 @@
 import type { Cached, EndpointSubset } from '../../pkg/api/index.ts';
 
-/** More addresses than this are not stored: one such object would weigh on every node at each change. */
+/** The maximum number of addresses in one object: every change of the object is sent to every node. */
 export const maxAddresses = 1000;
 
 /**
- * Cuts subsets down to `maxAddresses`, each in proportion, the not ready ones first. Undefined if they are within it.
+ * Truncates subsets to `maxAddresses`, each in proportion. Addresses that are not ready are dropped first. Undefined if
+ * the subsets are within the limit.
  */
 export function truncateSubsets(subsets: readonly Cached<EndpointSubset>[]): Cached<EndpointSubset>[] | undefined {
   const ready = sum(subsets, ({ addresses = [] }) => addresses.length);
@@ -16,7 +17,7 @@ export function truncateSubsets(subsets: readonly Cached<EndpointSubset>[]): Cac
   let left = budget;
   const truncated = subsets.map(({ addresses = [], notReadyAddresses = [], ...subset }) => {
     const present = cutReady ? addresses : notReadyAddresses;
-    // Rounded up, so that what is lost by rounding is lost to the last subset alone.
+    // Rounded up, so that rounding reduces only the last subset.
     const kept = present.slice(0, Math.min(left, Math.ceil((present.length / total) * budget)));
     left -= kept.length;
     const [keptReady, keptNotReady] = cutReady ? [kept, []] : [addresses, kept];
@@ -26,7 +27,7 @@ export function truncateSubsets(subsets: readonly Cached<EndpointSubset>[]): Cac
       ...subset,
     };
   });
-  // The last ones may have got nothing, and the API server takes no subset without addresses.
+  // The last subsets may be empty. The API server rejects a subset without addresses.
   return truncated.filter(
     ({ addresses, notReadyAddresses }) => addresses !== undefined || notReadyAddresses !== undefined,
   );

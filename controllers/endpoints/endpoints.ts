@@ -11,7 +11,7 @@ import { deleteEndpoints, writeEndpoints } from './apply.ts';
 import { planEndpoints } from './plan.ts';
 
 const name = 'endpoints-controller';
-/** The service account, and the source of events. */
+/** The name of the service account and the source of events. */
 const component = 'endpoint-controller';
 
 /** The cache observes an own write within a few milliseconds. */
@@ -41,7 +41,7 @@ export function createEndpointsController(
     onPodChange: (service) => queue.addAfter(service, batchPeriodMs),
   });
   const endpointsEvents = endpoints.addHandler({
-    // Their Service may have gone while nobody looked. Those that come later are their writer's business.
+    // Initial list: the Service may have been deleted while no controller was running. Later additions need no sync.
     added(object, initial) {
       if (initial && object.metadata.annotations?.[leaderAnnotation] === undefined) queue.add(keyOf(object));
     },
@@ -52,11 +52,11 @@ export function createEndpointsController(
     const service = services.store.get(key);
     const current = endpoints.store.get(key);
     if (service === undefined) {
-      // Also when the cache has none: it may yet have to show those that we have just written.
+      // Also if the cache has none: it may not have observed our last write yet.
       await deleteEndpoints(key, current?.metadata.uid, deps, signal);
       return {};
     }
-    // The Endpoints of a Service that names no pods, or another host altogether, are for its users to keep.
+    // Users manage the Endpoints of a Service without a selector, or of type ExternalName.
     if (service.spec.type === 'ExternalName' || service.spec.selector === undefined) return {};
     const selected = members.podsOf(service);
     const triggerTime = triggerTimes.next(service, selected);

@@ -23,11 +23,11 @@ export interface Snapshot {
   readonly service: Cached<Service>;
   readonly pods: readonly Cached<Pod>[];
   readonly current: Cached<Endpoints> | undefined;
-  /** When the change happened that this sync answers to. */
+  /** The time of the change that triggered this sync. */
   readonly triggerTime: string | undefined;
 }
 
-/** The Endpoints to write, or undefined if those there are will do. */
+/** The Endpoints to write; undefined if the current ones are right. */
 export function planEndpoints({ service, pods, current, triggerTime }: Snapshot): Unsaved<Endpoints> | undefined {
   const all = computeSubsets(service, pods);
   const truncated = truncateSubsets(all);
@@ -53,7 +53,7 @@ export function planEndpoints({ service, pods, current, triggerTime }: Snapshot)
     apiVersion: apiVersionOf(EndpointsKind),
     kind: EndpointsKind.kind,
     metadata,
-    subsets: subsets as EndpointSubset[], // made here, of data that nobody writes to: serialising only reads
+    subsets: subsets as EndpointSubset[], // serializing does not modify objects from the cache
   };
 }
 
@@ -75,7 +75,7 @@ function isSame(a: readonly Cached<EndpointSubset>[], b: readonly Cached<Endpoin
   return isEqualJson(a, b, { emptyIsAbsent: true });
 }
 
-/** Objects from older releases name the version of each pod, which is no concern of the endpoints. */
+/** Objects from older releases have the resource version of each pod, which does not matter here. */
 function withoutVersions(subsets: readonly Cached<EndpointSubset>[]): Cached<EndpointSubset>[] {
   const strip = (addresses: Cached<EndpointSubset>['addresses']): Cached<EndpointSubset>['addresses'] =>
     addresses?.map(({ targetRef, ...address }) => {
@@ -90,7 +90,7 @@ function withoutVersions(subsets: readonly Cached<EndpointSubset>[]): Cached<End
   }));
 }
 
-/** That of being headless aside: it is set with every write, and no reason for one. */
+/** Ignores the headless label: every write sets it, but it is no reason for a write. */
 function hasLabelsOf(service: Cached<Service>, labels: Labels): boolean {
   const { [headlessLabel]: _wanted, ...wanted } = labelsOf(service);
   const { [headlessLabel]: _present, ...present } = labels;

@@ -12,7 +12,7 @@ import {
 
 type SubsetPort = NonNullable<EndpointSubset['ports']>[number];
 
-/** The subsets of a Service in canonical form, of whatever size. */
+/** The subsets of a Service in canonical form, before truncation. */
 export function computeSubsets(service: Cached<Service>, pods: readonly Cached<Pod>[]): Cached<EndpointSubset>[] {
   const { publishNotReadyAddresses = false, ports = [], clusterIP } = service.spec;
   const isWithoutPorts = ports.length === 0 && clusterIP === 'None';
@@ -26,7 +26,7 @@ export function computeSubsets(service: Cached<Service>, pods: readonly Cached<P
     if (address === undefined) continue;
     const offered = portsOf(pod, service);
     if (offered.length === 0 && !isWithoutPorts) continue;
-    const key = portMapKey(offered); // not the numbers alone: two named ports, or TCP and UDP, may have the same
+    const key = portMapKey(offered); // the whole port: two named ports, or TCP and UDP, may have the same number
     let subset = byPorts.get(key);
     if (subset === undefined) byPorts.set(key, (subset = { ports: offered, addresses: [], notReady: [] }));
     (publishNotReadyAddresses || isPodReady(pod) ? subset.addresses : subset.notReady).push(address);
@@ -63,7 +63,7 @@ function addressOf(pod: Cached<Pod>, service: Cached<Service>): EndpointAddress 
   };
 }
 
-/** Endpoints know one family only: the first of the Service. */
+/** Endpoints have one address family only: the first of the Service. */
 function familyOf({ spec }: Cached<Service>, pod: Cached<Pod>): IpFamily {
   const { ipFamilies = [], clusterIP = '' } = spec;
   const [first] = ipFamilies;

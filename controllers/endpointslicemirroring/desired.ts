@@ -8,7 +8,7 @@ import {
   type PortMap,
 } from '../../pkg/endpoints/index.ts';
 
-/** What one slice should hold. */
+/** The desired content of one slice. */
 export interface MirrorGroup {
   readonly family: IpFamily;
   readonly portMap: PortMap;
@@ -17,9 +17,9 @@ export interface MirrorGroup {
 
 export interface Desired {
   readonly groups: ReadonlyMap<string, MirrorGroup>;
-  /** Addresses that are no IP addresses. */
+  /** The number of invalid IP addresses. */
   readonly invalid: number;
-  /** Those, and the ones beyond the limit. */
+  /** The number of invalid addresses and of addresses beyond the limit. */
   readonly skipped: number;
 }
 
@@ -27,7 +27,7 @@ export function groupKey(family: string, portMapKey: string): string {
   return `${family} ${portMapKey}`;
 }
 
-/** One group for each combination of ports and address family; those that are ready come first where there is a limit. */
+/** One group for each combination of ports and address family. Ready addresses come first, up to the limit. */
 export function computeDesired({ subsets = [] }: Cached<Endpoints>, maxPerSubset: number): Desired {
   const groups = new Map<string, MirrorGroup & { readonly endpoints: Map<string, Cached<Endpoint>> }>();
   let [invalid, skipped] = [0, 0];

@@ -22,13 +22,13 @@ import {
 } from '../../pkg/endpoints/index.ts';
 import { groupKey, type Desired, type MirrorGroup } from './desired.ts';
 
-/** The value of the managed-by label on slices of ours. */
+/** The value of the managed-by label on slices of this controller. */
 export const managedBy = 'endpointslicemirroring-controller.k8s.io';
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 const skipLabel = 'endpointslice.kubernetes.io/skip-mirror';
 
-/** False for Endpoints whose writer asks not to, and for those that serve as a lock. */
+/** False for Endpoints with the skip-mirror label, and for Endpoints used for leader election. */
 export function isMirrored({ metadata: { labels, annotations } }: Cached<Endpoints>): boolean {
   return labels?.[skipLabel] !== 'true' && annotations?.[leaderAnnotation] === undefined;
 }
@@ -38,11 +38,11 @@ export interface MirrorPlan {
   readonly added: number;
   readonly updated: number;
   readonly removed: number;
-  /** For each combination of ports, how many endpoints there are and how many slices hold them. */
+  /** The numbers of endpoints and slices for each combination of ports. */
   readonly portGroups: readonly { readonly endpoints: number; readonly slices: number }[];
 }
 
-/** One slice for each group: the first there is, or a new one. */
+/** Plans one slice for each group: the first existing slice, or a new one. */
 export function planMirror(
   endpoints: Cached<Endpoints>,
   { groups }: Desired,
@@ -101,7 +101,7 @@ function isOutdated(
   );
 }
 
-/** Endpoints that were deleted and written anew have another uid, and the garbage collector knows only that. */
+/** Recreated Endpoints have another uid: the garbage collector would delete a slice that refers to the old one. */
 function isOwned({ metadata }: Cached<EndpointSlice>, { metadata: { name, uid } }: Cached<Endpoints>): boolean {
   return (metadata.ownerReferences ?? []).every(
     (owner) => owner.kind !== 'Endpoints' || owner.name !== name || owner.uid === uid,
@@ -135,7 +135,7 @@ function recycle(
     const [base] = index < 0 ? [] : remove.splice(index, 1);
     (base === undefined ? create : update).push(sliceOf(group, endpoints, base));
   }
-  // The garbage collector is after them already: new ones would only keep it busy.
+  // The garbage collector deletes the slices of terminating Endpoints: create no new ones.
   return { create: !isBeingDeleted(endpoints.metadata) ? create : [], update, delete: remove };
 }
 
@@ -160,7 +160,7 @@ function sliceOf(
     endpoints: [...wanted.values()],
     ports: portMap.ports,
   };
-  return slice as Unsaved<EndpointSlice>; // serialising reads only, so references from the cache may go out as they are
+  return slice as Unsaved<EndpointSlice>; // serializing does not modify objects from the cache
 }
 
 function identityOf({ metadata }: Cached<EndpointSlice>): ObjectMeta {

@@ -1,15 +1,15 @@
 import type { Cached, Endpoint, ObjectReference } from '../api/index.ts';
 
 /**
- * Names an endpoint by what never changes about it: addresses, hostname and the pod it stands for. Endpoints of the
- * same name are one, and updated where they are.
+ * The identity of an endpoint: addresses, hostname and target pod. An endpoint with the same identity is updated in its
+ * slice.
  */
 export function endpointId({ addresses, hostname = '', targetRef }: Cached<Endpoint>): string {
   const sorted = addresses.length === 1 ? addresses[0] : [...addresses].sort().join();
   return `${sorted ?? ''} ${hostname} ${targetRef?.namespace ?? ''} ${targetRef?.name ?? ''}`;
 }
 
-/** Whether two endpoints of one name are also alike in the rest. Hints are not asked about: they have their own rules. */
+/** Whether two endpoints of one identity are equal in their other fields, except for hints. */
 export function isSameEndpoint(a: Cached<Endpoint>, b: Cached<Endpoint>): boolean {
   return (
     a.nodeName === b.nodeName &&
@@ -21,7 +21,7 @@ export function isSameEndpoint(a: Cached<Endpoint>, b: Cached<Endpoint>): boolea
   );
 }
 
-/** Resource versions aside: pods change in many ways that are no concern of their endpoints. */
+/** Ignores resource versions: most changes of a pod do not affect its endpoint. */
 function isSameReference(a: Cached<ObjectReference> | undefined, b: Cached<ObjectReference> | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return (

@@ -3,9 +3,9 @@ import type { Cached, EndpointAddress, EndpointPort, EndpointSubset, ObjectRefer
 type SubsetPort = NonNullable<EndpointSubset['ports']>[number];
 
 /**
- * Ports and subsets have no order of their own. Kubernetes stores them in that of a hash over their contents: whoever
- * stored them in another would rewrite every object of the cluster on the day it takes over, and again on the day back.
- * The hash is FNV-1a of 128 bits over a fixed text form of the Go structures.
+ * The Go binary sorts ports and subsets by a hash of their content. Another order would rewrite every object of the
+ * cluster after a switch from the Go binary, and again after a switch back. The hash is 128-bit FNV-1a over a fixed text
+ * form of the Go structs.
  */
 export function sortSlicePorts(ports: readonly Cached<EndpointPort>[]): Cached<EndpointPort>[] {
   return sortedByHash(ports, (port) => `(v1.EndpointPort)${slicePortText(port)}`);
@@ -53,12 +53,12 @@ function referenceText(reference: Cached<ObjectReference> | undefined): string {
   return `{Kind:(string)${kind} Namespace:(string)${namespace} Name:(string)${name} UID:(types.UID)${uid} APIVersion:(string)${apiVersion} ResourceVersion:(string)${resourceVersion} FieldPath:(string)${reference.fieldPath ?? ''}}`;
 }
 
-/** In hexadecimal digits. In four parts of 32 bits, because a `bigint` would take a microsecond for each byte. */
+/** The hash in hexadecimal digits. Computed in four parts of 32 bits: a `bigint` takes about a microsecond per byte. */
 export function fnv1a128(text: string): string {
   let [a, b, c, d] = [0x6c62272e, 0x07bb0142, 0x62b82175, 0x6295c58d];
   for (const byte of Buffer.from(text, 'utf8')) {
     d = (d ^ byte) >>> 0;
-    // The prime is 2^88 + 315: the low parts times 315, and all of it moved up by 88 bits.
+    // The FNV prime is 2^88 + 315: multiply by 315 and add the value shifted left by 88 bits.
     const movedToA = ((c << 24) | (d >>> 8)) >>> 0;
     const movedToB = (d << 24) >>> 0;
     const low = d * 315;

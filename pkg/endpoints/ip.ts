@@ -4,11 +4,11 @@ export type IpFamily = 'IPv4' | 'IPv6';
 
 export interface IpAddress {
   readonly family: IpFamily;
-  /** The one way to write it: no leading zeros, zeros of IPv6 folded, lower case. */
+  /** The canonical form: no leading zeros, compressed IPv6, lower case. */
   readonly text: string;
 }
 
-/** Reads an address that may be written in an unusual form, as in very old objects. Undefined for what is none. */
+/** Parses an address, also in the non-canonical forms of very old objects. Undefined if it is not an IP address. */
 export function parseIp(text: string): IpAddress | undefined {
   const bytes = ipv4.exec(text);
   if (bytes !== null) return ipv4Of(text, bytes);

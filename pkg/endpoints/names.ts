@@ -1,7 +1,7 @@
-/** Labels and annotations that Kubernetes gives a meaning to. */
+/** Well-known labels and annotations of Kubernetes. */
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 export const headlessLabel = 'service.kubernetes.io/headless';
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
-/** On Endpoints that serve as a lock: they have no Service, and must not go for that. */
+/** Marks Endpoints used for leader election. They have no Service and must not be deleted. */
 export const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';

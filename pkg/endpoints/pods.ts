@@ -1,7 +1,7 @@
 import { isEqualJson, isBeingDeleted, type Cached, type Pod, type Service } from '../api/index.ts';
 import { isPodFinished, isPodReady } from '../pods/index.ts';
 
-/** Whether a pod has a place among the endpoints of its Services: it has an address, and its containers run. */
+/** Whether a pod is an endpoint of its Services: it has an address and is not finished. */
 export function isEndpoint(pod: Cached<Pod>, options: { readonly includeTerminating: boolean }): boolean {
   if (isPodFinished(pod)) return false;
   const { podIP = '', podIPs = [] } = pod.status ?? {};
@@ -9,14 +9,14 @@ export function isEndpoint(pod: Cached<Pod>, options: { readonly includeTerminat
   return options.includeTerminating || !isBeingDeleted(pod.metadata);
 }
 
-/** The name under which a pod is found in DNS below its Service; undefined if it asks for none. */
+/** The pod's DNS hostname in the subdomain of its Service; undefined if it has none. */
 export function hostnameOf({ spec, metadata }: Cached<Pod>, service: Cached<Service>): string | undefined {
   const { hostname = '', subdomain = '' } = spec;
   const { name, namespace } = service.metadata;
   return hostname !== '' && subdomain === name && metadata.namespace === namespace ? hostname : undefined;
 }
 
-/** Whether a change of a pod can change its endpoints; its labels aside, which decide whose endpoints they are. */
+/** Whether a change of a pod can change its endpoints. Labels do not count: they decide which Services select it. */
 export function isEndpointChange(before: Cached<Pod>, after: Cached<Pod>): boolean {
   return (
     before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
@@ -26,7 +26,7 @@ export function isEndpointChange(before: Cached<Pod>, after: Cached<Pod>): boole
   );
 }
 
-/** Without a cluster IP, and so found through DNS alone. */
+/** Whether the Service has no cluster IP. */
 export function isHeadless({ spec: { clusterIP = '' } }: Cached<Service>): boolean {
   return clusterIP === '' || clusterIP === 'None';
 }

@@ -1,7 +1,7 @@
 import type { Cached, Container, EndpointPort, Pod, Service, ServicePort } from '../api/index.ts';
 import { sortSlicePorts } from './go-order.ts';
 
-/** The number that a port of a Service has on one pod; undefined if it is a name that the pod does not know. */
+/** The port number on the pod for a port of the Service; undefined if the pod has no port of that name. */
 export function findPort(pod: Cached<Pod>, servicePort: Cached<ServicePort>): number | undefined {
   const target = servicePort.targetPort ?? servicePort.port;
   if (typeof target === 'number') return target;
@@ -23,7 +23,7 @@ function findNamedPort(
   return undefined;
 }
 
-/** One combination of ports. Endpoints share a slice only if they have the same. */
+/** One combination of ports. Endpoints in one slice have the same ports. */
 export interface PortMap {
   readonly key: string;
   readonly ports: readonly Cached<EndpointPort>[];
@@ -33,7 +33,7 @@ export function portMapOf(ports: readonly Cached<EndpointPort>[]): PortMap {
   return { key: portMapKey(ports), ports: sortSlicePorts(ports) };
 }
 
-/** The same for the same ports, in whatever order they come. */
+/** The key does not depend on the order of the ports. */
 export function portMapKey(ports: readonly Cached<EndpointPort>[] | null | undefined): string {
   const keys = (ports ?? []).map(
     ({ name = '', protocol = '', port, appProtocol }) => `${name} ${protocol} ${port ?? ''} ${appProtocol ?? ''}`,
@@ -42,8 +42,8 @@ export function portMapKey(ports: readonly Cached<EndpointPort>[] | null | undef
 }
 
 /**
- * Answers with the ports of each pod behind a Service. Most Services name no ports, and then all their pods have the
- * same: the answer is computed once, and for named ports once for each combination of numbers.
+ * Returns a function that finds the ports of a pod. Without named target ports all pods have the same ports, computed
+ * once. With named ports, they are computed once for each combination of numbers.
  */
 export function portResolver({ spec }: Cached<Service>): (pod: Cached<Pod>) => PortMap {
   const { ports: servicePorts = [] } = spec;

@@ -16,18 +16,18 @@ const servicesBySelector = defineSelectorIndex<Service>('spec.selector', ({ spec
 export interface ServicePodsOptions {
   readonly services: Informer<Service>;
   readonly pods: Informer<Pod>;
-  /** The Service came, went, or was changed. */
+  /** The Service was added, updated or deleted. */
   onServiceChange(service: ObjectKey): void;
-  /** A pod came under the Service, left it, or has become another endpoint. */
+  /** The Service selects another set of pods, or the endpoint of a pod has changed. */
   onPodChange(service: ObjectKey): void;
 }
 
 /**
- * Keeps which pods each Service selects. A change of a pod costs one look-up for each of its labels, and a sync of a
- * Service reads its own pods alone, however many others there are.
+ * The pods that each Service selects. A change of a pod costs one lookup per label, and a sync of a Service reads only
+ * its own pods, however many others exist.
  *
- * What is kept follows the events, so it may lag behind the caches by as much as those do: the event that is still to
- * come tells of the Service again. A Service is told of only after what is kept has followed.
+ * This state is updated by events, so it may lag behind the caches: the next event then calls back for the Service
+ * again. The callbacks come after the state is updated.
  */
 export class ServicePods implements Syncable {
   readonly #options: ServicePodsOptions;
@@ -38,13 +38,13 @@ export class ServicePods implements Syncable {
   constructor(options: ServicePodsOptions) {
     this.#options = options;
     options.services.addIndex(servicesBySelector.index);
-    options.pods.store.list(''); // has the index by namespace built now, while there is nothing to index yet
+    options.pods.store.list(''); // builds the index by namespace now, while the cache is empty
     this.#serviceEvents = options.services.addHandler(this.#serviceHandler());
   }
 
   /**
-   * Pods are followed once all Services are known: each then finds its Services at once, and no Service of the initial
-   * list has to look through the pods of its namespace.
+   * Adds the pod handler after all Services are known: each pod then finds its Services by index, and no Service of the
+   * initial list has to search the pods of its namespace.
    */
   async waitForSync(signal: AbortSignal): Promise<void> {
     await this.#serviceEvents.waitForSync(signal);
@@ -67,12 +67,12 @@ export class ServicePods implements Syncable {
     const changed = (service: Cached<Service>): void => this.#options.onServiceChange(keyOf(service));
     return {
       added: (service) => {
-        if (this.#podEvents !== undefined) this.#lookForPods(service);
+        if (this.#podEvents !== undefined) this.#findPods(service);
         changed(service);
       },
       updated: (before, after) => {
         const isSame = isEqualJson(before.spec.selector, after.spec.selector);
-        if (!isSame && this.#podEvents !== undefined) this.#lookForPods(after);
+        if (!isSame && this.#podEvents !== undefined) this.#findPods(after);
         changed(after);
       },
       deleted: (last) => {
@@ -82,7 +82,7 @@ export class ServicePods implements Syncable {
     };
   }
 
-  #lookForPods(service: Cached<Service>): void {
+  #findPods(service: Cached<Service>): void {
     const { namespace, name } = service.metadata;
     this.#members.delete(keyOf(service));
     if (service.spec.selector === undefined || namespace === undefined || name === '') return;
@@ -93,24 +93,24 @@ export class ServicePods implements Syncable {
   }
 
   #podHandler(): Handler<Pod> {
-    const tell = (service: ObjectKey): void => this.#options.onPodChange(service);
+    const changed = (service: ObjectKey): void => this.#options.onPodChange(service);
     return {
       added: (pod) => {
         for (const service of this.#servicesOf(pod)) {
           this.#add(service, keyOf(pod));
-          tell(service);
+          changed(service);
         }
       },
       updated: (before, after) => {
         if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
         const isChanged = isEndpointChange(before, after);
         if (!isEqualJson(before.metadata.labels, after.metadata.labels)) this.#move(before, after, isChanged);
-        else if (isChanged) this.#servicesOf(after).forEach(tell);
+        else if (isChanged) this.#servicesOf(after).forEach(changed);
       },
       deleted: (last) => {
         for (const service of this.#servicesOf(last)) {
           this.#members.get(service)?.delete(keyOf(last));
-          tell(service);
+          changed(service);
         }
       },
     };

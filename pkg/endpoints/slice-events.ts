@@ -3,7 +3,7 @@ import { defineIndex, type Handler, type Index, type Store } from '../../informe
 import { managedByLabel, serviceNameLabel } from './names.ts';
 import type { SliceTracker } from './slice-tracker.ts';
 
-/** The Service that a slice says it belongs to. */
+/** The Service that the slice's label names. */
 export function serviceKeyOf({ metadata: { labels, namespace } }: Cached<EndpointSlice>): ObjectKey | undefined {
   const name = labels?.[serviceNameLabel] ?? '';
   return name === '' ? undefined : objectKey(namespace, name);
@@ -16,7 +16,7 @@ export const slicesByService: Index<EndpointSlice> = defineIndex<EndpointSlice>(
   return service === undefined ? [] : [`${service} ${managerOf(slice)}`];
 });
 
-/** The slices of one Service that `manager` looks after. */
+/** The slices of one Service that `manager` manages. */
 export function slicesOf(
   store: Store<EndpointSlice>,
   service: ObjectKey,
@@ -28,36 +28,36 @@ export function slicesOf(
 export interface SliceEventsOptions {
   readonly manager: string;
   readonly tracker: SliceTracker;
-  /** Slices there are at the start concern nobody: every Service is looked at then anyway. */
+  /** Ignore the slices of the initial list: every Service is synced at the start anyway. */
   readonly skipInitial: boolean;
   enqueue(service: ObjectKey): void;
 }
 
-/** Tells of the Services whose slices somebody else has changed. */
+/** Enqueues the Services whose slices another client has changed. */
 export function followSlices({ manager, tracker, skipInitial, enqueue }: SliceEventsOptions): Handler<EndpointSlice> {
   const isOurs = (slice: Cached<EndpointSlice>): boolean => managerOf(slice) === manager;
-  const tell = (slice: Cached<EndpointSlice>): void => {
+  const enqueueService = (slice: Cached<EndpointSlice>): void => {
     const service = serviceKeyOf(slice);
     if (service !== undefined) enqueue(service);
   };
-  const tellNews = (slice: Cached<EndpointSlice>, isDeletion = false): void => {
+  const enqueueIfForeign = (slice: Cached<EndpointSlice>, isDeletion = false): void => {
     const service = isOurs(slice) ? serviceKeyOf(slice) : undefined;
-    if (service !== undefined && tracker.isNews(service, slice, isDeletion)) enqueue(service);
+    if (service !== undefined && tracker.isForeignChange(service, slice, isDeletion)) enqueue(service);
   };
   return {
     added(slice, initial) {
-      if (!initial || !skipInitial) tellNews(slice);
+      if (!initial || !skipInitial) enqueueIfForeign(slice);
     },
     updated(before, after) {
       if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
       if (serviceKeyOf(before) !== serviceKeyOf(after) || isOurs(before) !== isOurs(after)) {
-        // Labels are no part of what a generation counts, so the tracker cannot tell.
-        tell(before);
-        tell(after);
+        // Labels do not change the generation, so the tracker cannot recognize this change.
+        enqueueService(before);
+        enqueueService(after);
       } else {
-        tellNews(after);
+        enqueueIfForeign(after);
       }
     },
-    deleted: (last) => tellNews(last, true),
+    deleted: (last) => enqueueIfForeign(last, true),
   };
 }

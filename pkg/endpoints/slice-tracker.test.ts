@@ -42,29 +42,29 @@ describe('SliceTracker', () => {
 
   test('echoes of own writes are no news, what others write is', () => {
     const { tracker } = tracked();
-    expect(tracker.isNews(service, slice(1))).toBe(true);
+    expect(tracker.isForeignChange(service, slice(1))).toBe(true);
     tracker.wrote(service, slice(2).metadata);
-    expect(tracker.isNews(service, slice(1))).toBe(false);
-    expect(tracker.isNews(service, slice(2))).toBe(false);
-    expect(tracker.isNews(service, slice(3))).toBe(true);
+    expect(tracker.isForeignChange(service, slice(1))).toBe(false);
+    expect(tracker.isForeignChange(service, slice(2))).toBe(false);
+    expect(tracker.isForeignChange(service, slice(3))).toBe(true);
   });
 
   test('own deletions are no news, those of others are', () => {
     const { tracker } = tracked();
     tracker.deleted(service, slice(1));
-    expect(tracker.isNews(service, slice(1), true)).toBe(false);
+    expect(tracker.isForeignChange(service, slice(1), true)).toBe(false);
     tracker.wrote(service, slice(1).metadata);
-    expect(tracker.isNews(service, slice(1), true)).toBe(true);
+    expect(tracker.isForeignChange(service, slice(1), true)).toBe(true);
   });
 
   test('an event that comes before the answer to its write is judged when that has come', () => {
     const { tracker } = tracked();
     tracker.begin(service);
-    expect(tracker.isNews(service, slice(1))).toBe(false);
+    expect(tracker.isForeignChange(service, slice(1))).toBe(false);
     tracker.wrote(service, slice(1).metadata);
     expect(tracker.end(service)).toBe(false);
     tracker.begin(service);
-    expect(tracker.isNews(service, slice(2))).toBe(false);
+    expect(tracker.isForeignChange(service, slice(2))).toBe(false);
     expect(tracker.end(service)).toBe(true);
   });
 
@@ -72,6 +72,6 @@ describe('SliceTracker', () => {
     const { tracker } = tracked();
     tracker.wrote(service, slice(1, 9).metadata);
     tracker.forget(service);
-    expect([tracker.isSettled(service), tracker.isNews(service, slice(1))]).toEqual([true, true]);
+    expect([tracker.isSettled(service), tracker.isForeignChange(service, slice(1))]).toEqual([true, true]);
   });
 });

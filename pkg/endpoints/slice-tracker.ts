@@ -19,16 +19,15 @@ interface SliceEvent {
 }
 
 interface Tracked {
-  /** The newest generation of each slice that we know of, by uid; infinite once we have deleted it. */
+  /** The newest generation that we wrote to each slice, by uid. Infinity after we deleted the slice. */
   readonly generations: Map<string, number>;
-  /** Events that came while writes were under way, whose answers may yet explain them. */
-  unexplained: SliceEvent[] | undefined;
+  /** Events during a sync's writes. The answers to these writes may show that the events are our own. */
+  undecided: SliceEvent[] | undefined;
 }
 
 /**
- * What a controller has written to the slices of each Service. It answers two questions: whether the cache has caught
- * up, for on an older one a slice would be created a second time; and whether an event is news, or only the echo of an
- * own write, which would cost the Service another sync.
+ * The own writes to the slices of each Service. It answers two questions. Has the cache observed these writes? A sync on
+ * a stale cache would create a slice twice. Was an event caused by an own write? Then the Service needs no other sync.
  */
 export class SliceTracker implements OwnWrites {
   readonly kind: Kind = EndpointSlices;
@@ -43,17 +42,17 @@ export class SliceTracker implements OwnWrites {
     return this.#pending.isSettled(service);
   }
 
-  /** To be called before the first write of a sync. */
+  /** Call it before the first write of a sync. */
   begin(service: ObjectKey): void {
-    this.#trackedOf(service).unexplained = [];
+    this.#trackedOf(service).undecided = [];
   }
 
-  /** To be called after the last write of a sync, also of one that failed. True if somebody else wrote meanwhile. */
+  /** Call it after the last write of a sync, also after an error. True if another client wrote meanwhile. */
   end(service: ObjectKey): boolean {
     const tracked = this.#services.get(service);
-    const events = tracked?.unexplained ?? [];
-    if (tracked !== undefined) tracked.unexplained = undefined;
-    // All are looked at, because looking at a deletion also forgets the slice.
+    const events = tracked?.undecided ?? [];
+    if (tracked !== undefined) tracked.undecided = undefined;
+    // Check all events: `isOwn` also drops the generation of a deleted slice.
     return events.filter((event) => tracked !== undefined && !isOwn(tracked, event)).length > 0;
   }
 
@@ -67,13 +66,13 @@ export class SliceTracker implements OwnWrites {
     this.#trackedOf(service).generations.set(slice.metadata.uid, Infinity);
   }
 
-  /** Whether this state of a slice, or its deletion, is somebody else's work. */
-  isNews(service: ObjectKey, slice: Cached<EndpointSlice>, isDeletion = false): boolean {
+  /** Whether another client wrote this state of the slice, or deleted it. */
+  isForeignChange(service: ObjectKey, slice: Cached<EndpointSlice>, isDeletion = false): boolean {
     const tracked = this.#services.get(service);
     if (tracked === undefined) return true;
     const event = { uid: slice.metadata.uid, generation: slice.metadata.generation ?? 0, isDeletion };
-    if (tracked.unexplained === undefined) return !isOwn(tracked, event);
-    tracked.unexplained.push(event);
+    if (tracked.undecided === undefined) return !isOwn(tracked, event);
+    tracked.undecided.push(event);
     return false;
   }
 
@@ -85,7 +84,7 @@ export class SliceTracker implements OwnWrites {
   #trackedOf(service: ObjectKey): Tracked {
     let tracked = this.#services.get(service);
     if (tracked === undefined) {
-      tracked = { generations: new Map(), unexplained: undefined };
+      tracked = { generations: new Map(), undecided: undefined };
       this.#services.set(service, tracked);
     }
     return tracked;

@@ -21,16 +21,16 @@ export type SliceOperation = 'create' | 'update' | 'delete';
 export interface SliceWriter {
   readonly client: Client;
   readonly tracker: SliceTracker;
-  /** The Service, or the Endpoints, that the slices belong to. */
+  /** The Service or Endpoints of the slices. */
   readonly owner: ObjectKey;
-  /** How `owner` is called in messages: `Service default/web`. */
+  /** The owner in messages, such as `Service default/web`. */
   readonly ownerName: string;
   readonly onWritten: (operation: SliceOperation) => void;
 }
 
 /**
- * Creates, then updates, then deletes, and stops at the first failure. In this order an endpoint that moves to another
- * slice is in both for a moment, and never in none.
+ * Creates, updates and deletes slices in this order, and stops at the first error. An endpoint that moves to another
+ * slice is then in both slices for a moment, and never in neither.
  */
 export async function applySliceChanges(
   changes: SliceChanges,
@@ -38,21 +38,22 @@ export async function applySliceChanges(
   signal: AbortSignal,
 ): Promise<void> {
   for (const slice of changes.create) {
-    const created = await named(`failed to create EndpointSlice for ${ownerName}`, () =>
+    const created = await withContext(`failed to create EndpointSlice for ${ownerName}`, () =>
       client.create(metadataOf(EndpointSlices), slice, signal),
     );
     tracker.wrote(owner, created.metadata);
     onWritten('create');
   }
   for (const slice of changes.update) {
-    const updated = await named(`failed to update ${slice.metadata.name ?? ''} EndpointSlice for ${ownerName}`, () =>
-      client.update(metadataOf(EndpointSlices), slice, signal),
+    const updated = await withContext(
+      `failed to update ${slice.metadata.name ?? ''} EndpointSlice for ${ownerName}`,
+      () => client.update(metadataOf(EndpointSlices), slice, signal),
     );
     tracker.wrote(owner, updated.metadata);
     onWritten('update');
   }
   for (const slice of changes.delete) {
-    await named(`failed to delete ${slice.metadata.name} EndpointSlice for ${ownerName}`, () =>
+    await withContext(`failed to delete ${slice.metadata.name} EndpointSlice for ${ownerName}`, () =>
       deleteSlice(slice, client, signal),
     );
     tracker.deleted(owner, slice);
@@ -68,8 +69,8 @@ async function deleteSlice(slice: Cached<EndpointSlice>, client: Client, signal:
   }
 }
 
-/** Events tell users of the failure in these words, so they are the message. */
-async function named<T>(attempted: string, write: () => Promise<T>): Promise<T> {
+/** Adds what was attempted to the error message. Users see this message in events. */
+async function withContext<T>(attempted: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -82,7 +83,7 @@ export class SliceWriteError extends Error {
   readonly reason = 'SliceWriteFailed';
 }
 
-/** `service-`, unless the dash would make a bad name of a very long one. */
+/** `<service>-`, without the dash if it would make the prefix longer than a name may be. */
 export function sliceNamePrefix(serviceName: string): string {
   return serviceName.length < maxNameLength ? `${serviceName}-` : serviceName;
 }

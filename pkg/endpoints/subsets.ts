@@ -4,12 +4,12 @@ import { sortSubsetPorts, sortSubsets } from './go-order.ts';
 type Port = NonNullable<Cached<EndpointSubset>['ports']>[number];
 type Address = Cached<EndpointAddress>;
 
-/** The addresses that have one port, by identity, each with its readiness. */
+/** The addresses of one port, by identity, with their readiness. */
 type Offers = Map<string, { readonly address: Address; ready: boolean }>;
 
 /**
- * The canonical form of subsets: ports that the same addresses offer stand together, an address that is ready somewhere
- * and not elsewhere under the same port is not ready, and all is in order. Equal contents give equal subsets.
+ * The canonical form of subsets. Ports with the same addresses share a subset. An address that is listed as ready and as
+ * not ready under the same port is not ready. Everything is sorted. Equal contents give equal subsets.
  */
 export function repackSubsets(subsets: readonly Cached<EndpointSubset>[]): Cached<EndpointSubset>[] {
   const byPort = new Map<string, { readonly port: Port | undefined; readonly offers: Offers }>();
@@ -30,7 +30,7 @@ function portKey({ name = '', port, protocol = '', appProtocol }: Port): string 
   return `${name} ${port} ${protocol} ${appProtocol ?? ''}`;
 }
 
-/** Pods on a host's network share its address, so the pod is part of the identity. */
+/** Pods on the host network share an address, so the pod is part of the identity. */
 function offer(offers: Offers, address: Address, ready: boolean, known: Map<string, Address>): void {
   const id = `${address.ip} ${address.targetRef?.uid ?? ''}`;
   const first = known.get(id);
@@ -45,7 +45,7 @@ function joinPorts(
 ): Cached<EndpointSubset>[] {
   const byOffers = new Map<string, { readonly ports: Port[]; readonly offers: Offers }>();
   for (const { port, offers } of entries) {
-    // With a single port nothing can be joined, and the text of thousands of addresses need not be made.
+    // With a single port there is nothing to join: skip the key of possibly thousands of addresses.
     const key =
       entries.length === 1
         ? ''

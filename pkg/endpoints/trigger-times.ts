@@ -1,23 +1,24 @@
 import { keyOf, parseTime, type Cached, type ObjectKey, type Pod, type Service } from '../api/index.ts';
 import { readyCondition } from '../pods/index.ts';
 
-interface Seen {
+interface Observed {
+  /** The creation time of the Service. */
   readonly service: string;
-  /** When each pod, by name, last became ready or ceased to be. */
+  /** The last transition of each pod's Ready condition, by pod name. */
   readonly pods: ReadonlyMap<string, string>;
 }
 
 /**
- * Finds out which change a write answers to, for the annotation by which the delay until proxies know of it is
- * measured: the earliest of those since the last sync. The first sync of a Service answers to its creation.
+ * The time of the change that triggered a write, for the annotation that measures the programming latency of proxies:
+ * the earliest change since the last sync. For the first sync of a Service it is the creation of the Service.
  */
 export class TriggerTimes {
-  readonly #seen = new Map<ObjectKey, Seen>();
+  readonly #observed = new Map<ObjectKey, Observed>();
 
-  /** To be called once a sync, also when nothing is written. Undefined: no change with a known time. */
+  /** Call it once per sync, also if nothing is written. Returns undefined if no change has a known time. */
   next(service: Cached<Service>, pods: readonly Cached<Pod>[]): string | undefined {
     const key = keyOf(service);
-    const before = this.#seen.get(key);
+    const before = this.#observed.get(key);
     const created = service.metadata.creationTimestamp;
     const times = new Map<string, string>();
     let earliest: string | undefined;
@@ -31,18 +32,18 @@ export class TriggerTimes {
       times.set(pod.metadata.name, time);
       if (before !== undefined) consider(time, before.pods.get(pod.metadata.name));
     }
-    this.#seen.set(key, { service: created, pods: times });
+    this.#observed.set(key, { service: created, pods: times });
     if (before === undefined) return created;
     consider(created, before.service);
     return earliest;
   }
 
   forget(service: ObjectKey): void {
-    this.#seen.delete(service);
+    this.#observed.delete(service);
   }
 }
 
-/** An absent time is before every other. */
+/** An absent time is earlier than every other time. */
 function msOf(time: string | undefined): number {
   return parseTime(time) ?? -Infinity;
 }
