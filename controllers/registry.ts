@@ -19,7 +19,7 @@ import { serviceAccountToken } from './serviceaccounttoken/index.ts';
 import { nodeTtl } from './ttl/index.ts';
 import { ttlAfterFinished } from './ttlafterfinished/index.ts';
 
-/** Every controller of the process. A new one is a folder beside this file and a line in this list. */
+/** All controllers of the process. A new controller is a folder next to this file and a line in this list. */
 export const controllers: readonly ControllerDescriptor[] = register([
   replicaSet,
   replicationController,
@@ -43,7 +43,7 @@ export const controllers: readonly ControllerDescriptor[] = register([
   endpointSliceMirroring,
 ]);
 
-/** Refuses lists in which a name or alias stands for two controllers: `--controllers` could not tell them apart. */
+/** Rejects a list in which two controllers share a name or alias. */
 export function register(descriptors: readonly ControllerDescriptor[]): readonly ControllerDescriptor[] {
   const owners = new Map<string, string>();
   for (const { name, aliases } of descriptors) {

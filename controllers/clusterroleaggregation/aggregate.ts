@@ -45,7 +45,7 @@ export function computeRules({ role, candidates }: Snapshot): readonly PolicyRul
   return rules;
 }
 
-/** Whether the role has these rules already, in this order. */
+/** Whether the role already has these rules in this order. */
 export function hasRules(role: Cached<ClusterRole>, rules: readonly PolicyRule[]): boolean {
   const present = role.rules ?? [];
   return present.length === rules.length && rules.every((rule, position) => isSameRule(rule, present[position] ?? {}));

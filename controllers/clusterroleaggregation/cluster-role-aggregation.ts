@@ -15,7 +15,7 @@ import { applyRules } from './apply.ts';
 
 const name = 'clusterrole-aggregation-controller';
 
-/** Not a flag of the Go binary either. */
+/** The Go binary has no flag for this either. */
 const workers = 5;
 
 /** The roles that aggregate others. A cluster has a handful, among many roles. */

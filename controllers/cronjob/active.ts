@@ -3,14 +3,14 @@ import type { NewEvent } from '../../pkg/events/index.ts';
 import { endOf } from './jobs.ts';
 
 export interface Review {
-  /** Without the Jobs that have ended, and with the end of the last one that was a success. */
+  /** The status without ended Jobs, with the time of the last success. */
   readonly status: Cached<CronJobStatus>;
   readonly events: readonly NewEvent[];
-  /** Listed as active, but not among the Jobs that are known. */
+  /** Jobs that are listed as active but are not in the cache. */
   readonly unseen: readonly Cached<ObjectReference>[];
 }
 
-/** Holds the list of active Jobs against the Jobs that there are. */
+/** Compares the list of active Jobs with the Jobs in the cache. */
 export function reviewActive(status: Cached<CronJobStatus>, jobs: readonly Cached<Job>[]): Review {
   const events: NewEvent[] = [];
   const ended = new Set<string>();
@@ -35,7 +35,7 @@ export function reviewActive(status: Cached<CronJobStatus>, jobs: readonly Cache
   };
 }
 
-/** Jobs under way that the CronJob does not know: someone made them, or we crashed before we could write them down. */
+/** Running Jobs that the status does not list: a user created them, or we crashed before the status write. */
 export function selectUnexpected(status: Cached<CronJobStatus>, jobs: readonly Cached<Job>[]): readonly Cached<Job>[] {
   return jobs.filter((job) => endOf(job) === undefined && !isActive(status, job.metadata.uid));
 }

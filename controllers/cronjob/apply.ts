@@ -31,19 +31,19 @@ import type { Histogram } from '../../pkg/metrics/index.ts';
 import { jobFromTemplate } from './jobs.ts';
 import type { TimeZone } from './time-zone.ts';
 
-/** Creates and deletes Jobs for CronJobs and writes their status: the only writes of this controller. */
+/** Dependencies of all writes of this controller. */
 export interface JobControl {
   readonly client: Client;
   readonly recorder: EventRecorder;
   readonly pendingJobs: PendingWrites<Job>;
   readonly pendingStatus: PendingWrites<CronJob>;
-  /** Seconds between the time a Job was scheduled for and its creation. */
+  /** Seconds from the scheduled time of a Job until its creation. */
   readonly creationSkew: Histogram;
 }
 
 /**
- * Deletes a Job, and no other that may have taken its name since. False if that failed; what is gone already counts as
- * deleted.
+ * Deletes the Job with this uid, never another Job of the same name. False after an error. A Job that is already gone
+ * counts as deleted.
  */
 export async function deleteJob(
   { client, recorder, pendingJobs }: JobControl,
@@ -56,7 +56,7 @@ export async function deleteJob(
     await client.delete(Jobs, key, { propagationPolicy: 'Background', preconditions: { uid } }, signal);
   } catch (error) {
     if (isNotFound(error)) return true;
-    if (signal.aborted || isConflict(error)) throw error; // a conflict: the next sync knows whether it is another Job's name
+    if (signal.aborted || isConflict(error)) throw error; // a conflict: the next sync decides on a newer cache
     const message = `Deleted job: ${serverMessage(error)}`;
     recorder.event(CronJobs, cronJob, { type: 'Warning', reason: 'FailedDelete', message });
     return false;
@@ -66,7 +66,7 @@ export async function deleteJob(
   return true;
 }
 
-/** Creates the Job of one run. Undefined if its name is taken by a Job that is not ours. */
+/** Creates the Job of one run. Undefined if a Job that the CronJob does not control has the name. */
 export async function createJob(
   { client, recorder, pendingJobs, creationSkew }: JobControl,
   cronJob: Cached<CronJob>,
@@ -94,7 +94,7 @@ export async function createJob(
   }
 }
 
-/** Whether the server has no such Job. Caches may be behind: on their word alone no Job counts as lost. */
+/** Whether the API server does not have the Job. The cache may be stale, so it does not count. */
 export async function isJobGone(
   { client }: JobControl,
   { namespace, name = '', uid }: Cached<ObjectReference>,
@@ -104,13 +104,13 @@ export async function isJobGone(
     const live = await client.get(metadataOf(Jobs), objectKey(namespace, name), signal);
     return live.metadata.uid !== uid;
   } catch (error) {
-    // Anybody may write a status, and list what cannot be: an entry without a name would fail every sync to come.
+    // Users can write the status. An entry without a name must not fail every sync.
     if (isNotFound(error) || isInvalidName(error)) return true;
     throw error;
   }
 }
 
-/** Writes the status if it is another than the CronJob shows; when only the rest has changed meanwhile, on top of that. */
+/** Writes the status if it has changed. After a conflict, writes it once more if the live status is still the same. */
 export async function applyStatus(
   { client, pendingStatus }: JobControl,
   cronJob: Cached<CronJob>,
@@ -132,7 +132,7 @@ export async function applyStatus(
     if (!isConflict(error)) throw error;
     const live = await client.get(CronJobs, keyOf(cronJob), signal);
     const isSame = live.metadata.uid === cronJob.metadata.uid && isEqualJson(live.status, cronJob.status);
-    if (!isSame) throw error; // decided on an old state: once more, with what the cache will show by then
+    if (!isSame) throw error; // the cache was stale: sync again
     await write(live);
   }
 }

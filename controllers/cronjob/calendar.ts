@@ -1,9 +1,9 @@
 import type { TimeZone } from './time-zone.ts';
 
-/** The values of one field that a schedule names. */
+/** The values of one field of a schedule. */
 export interface FieldValues {
   readonly values: ReadonlySet<number>;
-  /** Given as `*`: then the other field for days decides alone. */
+  /** The field is `*`: only the other field for days counts. */
   readonly isAny: boolean;
 }
 
@@ -19,15 +19,15 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Leap days are four years apart, but for 1900 and 2100. */
+/** Long enough for a leap day, except around 1900 and 2100. */
 const maxYearsAhead = 5;
 
 interface Unit {
   matches(calendar: Calendar, wall: Date): boolean;
-  /** The beginning of the unit that a moment lies in. */
+  /** The start of the unit that contains this time. */
   floor(atMs: number, zone: TimeZone): number;
   next(atMs: number, zone: TimeZone): number;
-  /** Whether the larger unit has moved on as well. */
+  /** Whether the next larger unit has changed too. */
   isFirst(wall: Date): boolean;
 }
 
@@ -53,9 +53,9 @@ const day: Unit = {
   floor: (atMs, zone) => zone.momentOf(zone.wallMs(atMs) - (zone.wallMs(atMs) % dayMs)),
   next(atMs, zone) {
     let nextMs = zone.momentOf(zone.wallMs(atMs) + dayMs);
-    if (nextMs <= atMs) nextMs = atMs + dayMs; // a country that crosses the date line leaves out a whole day
-    // Where clocks change at midnight, this may come out beside it. East of Greenwich, going back from one o'clock
-    // then leads into the day before, and the day of the change is passed over: schedules have always run like that.
+    if (nextMs <= atMs) nextMs = atMs + dayMs; // a country that crosses the date line skips a whole day
+    // If clocks change at midnight, the result may be off by an hour. East of Greenwich the correction can then lead to
+    // the day before, and the day of the change is skipped, as in the Go binary.
     const hours = wallAt(nextMs, zone).getUTCHours();
     return nextMs + (hours > 12 ? 24 - hours : -hours) * hourMs;
   },
@@ -76,7 +76,7 @@ const minute: Unit = {
   isFirst: (wall) => wall.getUTCMinutes() === 0,
 };
 
-/** Schedules name whole minutes: the only second that matches is the first. */
+/** Schedules have a resolution of minutes: only second 0 matches. */
 const second: Unit = {
   matches: (_calendar, wall) => wall.getUTCSeconds() === 0,
   floor: (atMs) => atMs,
@@ -87,15 +87,14 @@ const second: Unit = {
 const units: readonly Unit[] = [month, day, hour, minute, second];
 
 /**
- * The first matching minute after a moment; undefined if none comes within five years. Moves on by the largest unit
- * that does not match, and starts over when a move has carried into the next larger one.
+ * The first matching minute after this time; undefined if there is none within five years. Advances the largest unit
+ * that does not match, and starts again when that changes a larger unit.
  *
- * Around changes of the clocks this gives what the cron library of the Go binary gives, oddities included, as users
- * compare: a time that clocks skip is skipped, a time that they show twice matches twice, and a change at midnight may
- * hide that a day has begun.
+ * Around changes of daylight saving time the result equals that of the Go binary's cron library: a skipped time does not
+ * match, a repeated time matches twice, and a change at midnight may skip the day.
  */
 export function nextInCalendar(calendar: Calendar, zone: TimeZone, afterMs: number): number | undefined {
-  // A field may be nothing but commas. Looking for a minute that never comes, one by one, would take a second.
+  // A field may consist of commas only. Searching every minute of five years for a match would take a second.
   if (calendar.minutes.values.size === 0 || calendar.hours.values.size === 0) return undefined;
   let atMs = Math.floor(afterMs / 1000) * 1000 + 1000;
   const lastYear = wallAt(atMs, zone).getUTCFullYear() + maxYearsAhead;
@@ -107,7 +106,7 @@ export function nextInCalendar(calendar: Calendar, zone: TimeZone, afterMs: numb
       level += 1;
       continue;
     }
-    // Only the first move starts in the middle of a unit: all later ones start where one begins.
+    // Only the first step starts in the middle of a unit. All later steps start at the beginning of one.
     atMs = unit.next(hasMoved ? atMs : unit.floor(atMs, zone), zone);
     hasMoved = true;
     const wall = wallAt(atMs, zone);

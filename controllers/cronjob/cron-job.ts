@@ -17,12 +17,12 @@ import { TimeZone, TimeZones } from './time-zone.ts';
 
 const name = 'cronjob-controller';
 
-/** The sync found its cache stale: the event that updates the cache comes sooner as a rule. */
+/** Requeue delay after a sync on a stale cache. The event that updates the cache usually comes sooner. */
 const replanMs = 1000;
 
 export interface CronJobSettings {
   readonly workers: number;
-  /** Schedules of CronJobs without a `timeZone` are read by the clocks of this zone. */
+  /** The time zone of CronJobs without a `timeZone`. */
   readonly localTimeZone: () => string;
 }
 
@@ -37,7 +37,7 @@ export function createCronJobController(
   const zones = new TimeZones();
   const clocks: Clocks = {
     zones,
-    // Not before there is a CronJob: the runtime takes longer to load its time zones than to start the controller.
+    // Loaded with the first CronJob: loading time zones takes longer than starting the controller.
     get local() {
       return zones.find(localTimeZone()) ?? new TimeZone('UTC');
     },
@@ -65,7 +65,7 @@ export function createCronJobController(
       added: (cronJob) => queue.add(keyOf(cronJob)),
       updated(before, after) {
         if (hasSameSchedule(before, after)) return queue.add(keyOf(after));
-        // Nothing is made up for that the new schedule would have started in the past: it counts from now on.
+        // A changed schedule starts no Jobs for times in the past.
         const nowMs = context.clock.now();
         const { events, wakeUpMs } = planAfterChange(after, nowMs, clocks);
         for (const event of events) recorder.event(CronJobs, after, event);

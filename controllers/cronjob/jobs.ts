@@ -18,7 +18,7 @@ import { formatInZone, type TimeZone } from './time-zone.ts';
 
 const scheduledTimestampAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
-/** The name tells the minute, so that nobody can start the same run twice, not even after a crash. */
+/** The name contains the minute, so that a run cannot be started twice, not even after a crash. */
 export function jobNameFor(cronJobName: string, scheduledMs: number): string {
   return `${cronJobName}-${Math.floor(scheduledMs / 60_000)}`;
 }
@@ -44,7 +44,7 @@ export function referenceTo({ metadata }: Cached<KubeObject>): ObjectReference {
   return { apiVersion: apiVersionOf(Jobs), kind: Jobs.kind, namespace, name, uid, resourceVersion };
 }
 
-/** How a Job ended; undefined while it has not. */
+/** How the Job ended; undefined if it has not. */
 export function endOf(job: Cached<Job>): 'Complete' | 'Failed' | undefined {
   for (const { type, status } of job.status?.conditions ?? []) {
     if ((type === 'Complete' || type === 'Failed') && status === 'True') return type;
@@ -52,7 +52,7 @@ export function endOf(job: Cached<Job>): 'Complete' | 'Failed' | undefined {
   return undefined;
 }
 
-/** The finished Jobs that are more than the CronJob wants to keep of their kind, those that started first. */
+/** The finished Jobs beyond the history limits, oldest first. */
 export function selectExpired(cronJob: Cached<CronJob>, jobs: readonly Cached<Job>[]): readonly Cached<Job>[] {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec;
   const surplus = (end: 'Complete' | 'Failed', limit: number | undefined): readonly Cached<Job>[] => {

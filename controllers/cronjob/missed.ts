@@ -1,34 +1,33 @@
 import type { Schedule } from './schedule.ts';
 
-/** Waiting this much longer makes up for small corrections of the clock: woken early, nothing would be due yet. */
+/** Compensates small corrections of the clock: a sync that comes early would find nothing due. */
 const wakeUpDelayMs = 100;
 
-/** Beyond this many, something is wrong with a clock or with us, and the user should know. */
+/** With more missed times, a clock or the controller had a problem, and an event is recorded. */
 const maxMissedSilently = 100;
 
 export interface Since {
-  /** When the CronJob last started something, or was created. */
+  /** The last schedule time, or the creation of the CronJob. */
   readonly startMs: number;
-  /** How late a start may be; undefined: any time. */
+  /** How late a Job may start; undefined without a deadline. */
   readonly deadlineSeconds?: number | undefined;
 }
 
 export type MostRecent =
   | {
       readonly kind: 'found';
-      /** The latest time that has come and has not been served; undefined if none has. */
+      /** The latest missed time; undefined if there is none. */
       readonly dueMs: number | undefined;
-      /** About how many times have passed unserved before that. */
+      /** The estimated number of missed times. */
       readonly missed: number;
       readonly tooManyMissed: boolean;
     }
-  /** The schedule has no second time to come, as that of a 31st of February. */
+  /** The schedule has no further time, such as 31 February. */
   | { readonly kind: 'never' };
 
 /**
- * Finds the latest of the times that have come since then. Many may have: instead of walking through all of them, the
- * distance of the first two tells about where to look. For times that come in bunches this may find none although
- * some have passed; nothing is made up for then, as the Go binary does not either.
+ * Finds the latest schedule time since then. There may be many, so it uses the interval of the first two to jump near
+ * the last one. For irregular schedules this may find none although some were missed, as in the Go binary.
  */
 export function findMostRecent(schedule: Schedule, { startMs, deadlineSeconds }: Since, nowMs: number): MostRecent {
   const fromMs = deadlineSeconds === undefined ? startMs : Math.max(startMs, nowMs - deadlineSeconds * 1000);
@@ -40,14 +39,14 @@ export function findMostRecent(schedule: Schedule, { startMs, deadlineSeconds }:
   if (nowMs < secondMs) return { kind: 'found', dueMs: firstMs, missed: 0, tooManyMissed: false };
   const intervalMs = secondMs - firstMs;
   const missed = Math.floor((nowMs - firstMs) / intervalMs) + 1;
-  // One interval further back than that: schedules need not be regular.
+  // Start one interval earlier, because schedules may be irregular.
   let dueMs: number | undefined;
   let nextMs = schedule.next(firstMs + (missed - 2) * intervalMs);
   for (; nextMs !== undefined && nextMs <= nowMs; nextMs = schedule.next(nextMs)) dueMs = nextMs;
   return { kind: 'found', dueMs, missed, tooManyMissed: missed > maxMissedSilently };
 }
 
-/** When to look at the CronJob again because something will be due; undefined: never. */
+/** When to requeue the CronJob for its next schedule time; undefined: never. */
 export function computeWakeUp(schedule: Schedule, startMs: number, nowMs: number): number | undefined {
   const mostRecent = findMostRecent(schedule, { startMs }, nowMs);
   const nextMs = schedule.next(wakeUpBase(mostRecent, startMs, nowMs));

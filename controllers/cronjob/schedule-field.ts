@@ -1,6 +1,6 @@
 import type { FieldValues } from './calendar.ts';
 
-/** A schedule that cannot be read. The message is for the user who wrote it. */
+/** An invalid schedule. Users see the message in an event. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
   readonly reason = 'InvalidSchedule';
@@ -9,11 +9,11 @@ export class ScheduleError extends Error {
 export interface FieldRange {
   readonly min: number;
   readonly max: number;
-  /** Names of the values from `min` on, in small letters. */
+  /** The names of the values from `min` on, in lower case. */
   readonly names?: readonly string[];
 }
 
-/** Reads one field: `*`, values, ranges and steps, several of them with commas between. */
+/** Parses one field: `*`, values, ranges and steps, separated by commas. */
 export function parseField(field: string, range: FieldRange): FieldValues {
   const values = new Set<number>();
   let isAny = false;
@@ -43,7 +43,7 @@ function parsePart(part: string, range: FieldRange): Part {
   let to = isStar ? range.max : high === undefined ? from : parseValue(high, range);
   if (slashes.length > 0) throw new ScheduleError(`too many slashes: ${part}`);
   const step = stepText === undefined ? 1 : parseNumber(stepText);
-  if (stepText !== undefined && high === undefined) to = range.max; // a value with a step runs on to the end
+  if (stepText !== undefined && high === undefined) to = range.max; // a value with a step is a range up to the maximum
   check(part, { from, to, step }, range);
   return { from, to, step, isStar: isStar && step === 1 };
 }

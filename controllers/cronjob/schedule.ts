@@ -32,9 +32,8 @@ const named: Readonly<Record<string, string>> = {
 const everyPrefix = '@every ';
 
 /**
- * Reads five fields, or one of the names, or `@every` with a duration. A `TZ=` or `CRON_TZ=` in front says where the
- * clocks are that it means; else it is those of `zone`. Throws a `ScheduleError` in the words that users of the Go
- * binary know.
+ * Parses five fields, a name such as `@daily`, or `@every` with a duration. A prefix `TZ=` or `CRON_TZ=` sets the time
+ * zone; the default is `zone`. Throws a `ScheduleError` with the message of the Go binary.
  */
 export function parseSchedule(text: string, zone: TimeZone, zones: TimeZones): Schedule {
   if (text === '') throw new ScheduleError('empty spec string');

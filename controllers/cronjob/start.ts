@@ -13,7 +13,7 @@ import { parseSchedule, type Schedule } from './schedule.ts';
 import { ScheduleError } from './schedule-field.ts';
 import type { TimeZone, TimeZones } from './time-zone.ts';
 
-/** Where clocks are looked up, and those of this machine, for CronJobs that name no time zone. */
+/** The time zones by name, and the local one for CronJobs without a `timeZone`. */
 export interface Clocks {
   readonly zones: TimeZones;
   readonly local: TimeZone;
@@ -21,15 +21,15 @@ export interface Clocks {
 
 export interface StartPlan {
   readonly events: readonly NewEvent[];
-  /** The time for which a Job is due now; undefined if none is. */
+  /** The schedule time of the Job to start now; undefined if none is due. */
   readonly scheduledMs?: number | undefined;
-  /** The Jobs that are active have to go first. */
+  /** Delete the active Jobs first. */
   readonly replace?: boolean | undefined;
-  /** When something will be due next; undefined if nothing will before the CronJob changes. */
+  /** When to requeue; undefined if nothing is due before the CronJob changes. */
   readonly wakeUpMs?: number | undefined;
 }
 
-/** Decides whether a Job has to be started, on the status as it is once ended Jobs are taken out. */
+/** Decides whether to start a Job. `status` must not list ended Jobs any more. */
 export function planStart(
   cronJob: Cached<CronJob>,
   status: Cached<CronJobStatus>,
@@ -63,7 +63,7 @@ interface DueInput {
 function planDue({ cronJob, status, schedule, nowMs }: DueInput): StartPlan {
   const { metadata, spec } = cronJob;
   const startMs = startOf(cronJob, status);
-  // What is past the deadline is not even found, so there is nothing to be told of it.
+  // Times past the deadline are not found, so there is no event for them.
   const mostRecent = findMostRecent(schedule, { startMs, deadlineSeconds: spec.startingDeadlineSeconds }, nowMs);
   if (mostRecent.kind === 'never') {
     const message = `invalid schedule: ${spec.schedule} : time difference between two schedules is less than 1 second`;
@@ -90,7 +90,7 @@ function planDue({ cronJob, status, schedule, nowMs }: DueInput): StartPlan {
   };
 }
 
-/** How long until something is due by a schedule that has just been changed; undefined if nothing ever will be. */
+/** When a CronJob with a changed schedule is due next. */
 export function planAfterChange(cronJob: Cached<CronJob>, nowMs: number, clocks: Clocks): StartPlan {
   const schedule = scheduleOf(cronJob, clocks);
   if (schedule instanceof ScheduleError) {
@@ -100,7 +100,7 @@ export function planAfterChange(cronJob: Cached<CronJob>, nowMs: number, clocks:
   return { events: [], wakeUpMs: computeWakeUp(schedule, startOf(cronJob, cronJob.status ?? {}), nowMs) };
 }
 
-/** A time zone within the schedule, which the server takes no more but may still have stored, wins over `timeZone`. */
+/** A time zone in the schedule takes precedence over `timeZone`. The API server rejects it only in new objects. */
 function scheduleOf({ spec }: Cached<CronJob>, { zones, local }: Clocks): Schedule | ScheduleError {
   const zone = spec.timeZone === undefined ? undefined : zones.find(spec.timeZone);
   try {

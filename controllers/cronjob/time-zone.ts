@@ -1,15 +1,15 @@
 const dayMs = 86_400_000;
 
-/** A few years of days: what one search through a calendar may pass. */
+/** Days of a few years: one search may visit that many. */
 const maxDaysKnown = 4000;
 
-/** How far the clocks of one place are from UTC, as the time zone database of the runtime has it. */
+/** The UTC offsets of one time zone, from the database of the runtime. */
 export class TimeZone {
   readonly #format: Intl.DateTimeFormat;
-  /** The offset of each day of UTC asked about; undefined for days on which clocks change. */
+  /** The offset of each UTC day; undefined for days on which the offset changes. */
   readonly #offsetOfDay = new Map<number, number | undefined>();
 
-  /** Throws a RangeError if there is no such place. */
+  /** Throws a RangeError for an unknown time zone. */
   constructor(name: string) {
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   }
@@ -26,14 +26,14 @@ export class TimeZone {
     return offset ?? this.#ask(atMs);
   }
 
-  /** What clocks show at this moment, as the moment at which those of UTC show the same. */
+  /** The wall-clock time at this time, as the time at which clocks in UTC show the same. */
   wallMs(atMs: number): number {
     return atMs + this.offsetMs(atMs);
   }
 
   /**
-   * The moment at which clocks show this. Where that is none, or one of two, it is whichever Go's `time.Date` takes:
-   * the offset is guessed from the wall time read as UTC, and looked up once more at the moment that this gives.
+   * The time at which clocks show this. If there is none, or if there are two, the result equals Go's `time.Date`: it
+   * takes the offset at the wall time read as UTC, and then the offset at the resulting time.
    */
   momentOf(wallMs: number): number {
     return wallMs - this.offsetMs(wallMs - this.offsetMs(wallMs));
@@ -48,14 +48,14 @@ export class TimeZone {
   }
 }
 
-/** Time zones by name. Each is built once: the runtime takes its time over it. */
+/** Time zones by name. Each is created once, because that is slow. */
 export class TimeZones {
   readonly #byName = new Map<string, TimeZone>();
 
   find(name: string): TimeZone | undefined {
     let zone = this.#byName.get(name);
     if (zone !== undefined) return zone;
-    if (!/^[A-Za-z]/.test(name)) return undefined; // the runtime would take bare offsets too, other programs do not
+    if (!/^[A-Za-z]/.test(name)) return undefined; // the runtime also accepts offsets such as +01:00, Go does not
     try {
       zone = new TimeZone(name);
     } catch (error) {
@@ -67,7 +67,7 @@ export class TimeZones {
   }
 }
 
-/** The moment as RFC 3339 writes it in this zone. */
+/** The time in RFC 3339 format with the offset of this zone. */
 export function formatInZone(atMs: number, zone: TimeZone): string {
   const offsetMinutes = Math.round(zone.offsetMs(atMs) / 60_000);
   const wall = new Date(zone.wallMs(atMs)).toISOString().slice(0, 19);

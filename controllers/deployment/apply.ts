@@ -32,8 +32,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Carries a plan out, in order, and stops at the first error. False if it stopped because the plan was made on a state
- * that has turned out not to be so: a new plan is needed once the cache shows what is.
+ * Applies the actions of a plan in order and stops at the first error. False if the plan was made on a stale cache: plan
+ * again once the cache is updated.
  */
 export async function applyActions(
   actions: readonly Action[],
@@ -77,12 +77,12 @@ async function applyAction(action: Action, snapshot: Snapshot, deps: ApplyDeps, 
   return true;
 }
 
-/** Serialising reads only, so a cached object may go out as it is. */
+/** Serializing does not modify a cached object. */
 function writable(deployment: Cached<Deployment>): Unsaved<Deployment> {
   return deployment as Unsaved<Deployment>;
 }
 
-/** True if this call created the set, false if its name was taken. */
+/** True if this call created the ReplicaSet, false if its name was taken. */
 async function createReplicaSet(
   replicaSet: Unsaved<ReplicaSet>,
   snapshot: Snapshot,
@@ -105,7 +105,7 @@ async function createReplicaSet(
   }
 }
 
-/** The set may be the one that we want, from a create whose answer was lost; else it takes another name. */
+/** The existing ReplicaSet may be ours, from a create whose answer was lost. Otherwise another name is needed. */
 async function resolveTakenName(
   wanted: Unsaved<ReplicaSet>,
   snapshot: Snapshot,

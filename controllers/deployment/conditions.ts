@@ -2,7 +2,7 @@ import { findCondition, formatTime, type Cached, type DeploymentCondition } from
 
 export type Conditions = readonly Cached<DeploymentCondition>[];
 
-/** Reasons are public ids: `kubectl rollout status` and people's alerts read them. */
+/** Reasons are public ids: `kubectl rollout status` and alerts of users depend on them. */
 export const reasons = {
   newSetCreated: 'NewReplicaSetCreated',
   newSetFound: 'FoundNewReplicaSet',
@@ -27,8 +27,8 @@ export const progressingOf = (conditions: Conditions | undefined): Cached<Deploy
   findCondition(conditions, 'Progressing');
 
 /**
- * Sets a condition. One with the same status and reason stays as it is, its times and wording included: a message is
- * not worth a write. The transition time moves only with the status.
+ * Sets a condition. A condition with the same status and reason does not change, not even its message: that is not worth
+ * a write. `lastTransitionTime` changes only with the status.
  */
 export function withCondition(conditions: Conditions, added: NewCondition, nowMs: number): Conditions {
   const present = findCondition(conditions, added.type);
@@ -36,7 +36,7 @@ export function withCondition(conditions: Conditions, added: NewCondition, nowMs
   return replaceCondition(conditions, added, nowMs);
 }
 
-/** Sets a condition even if its status and reason are the same: with a new update time, progress starts anew. */
+/** Sets a condition even if status and reason are the same: a new `lastUpdateTime` restarts the progress deadline. */
 export function replaceCondition(conditions: Conditions, added: NewCondition, nowMs: number): Conditions {
   const present = findCondition(conditions, added.type);
   const now = formatTime(nowMs);

@@ -28,7 +28,7 @@ import { planSync } from './sync.ts';
 
 const name = 'deployment-controller';
 
-/** The plan was made on a stale cache: the event that updates the cache comes sooner as a rule. */
+/** Requeue delay after a plan on a stale cache. The event that updates the cache usually comes sooner. */
 const replanMs = 1000;
 
 export function createDeploymentController(context: ControllerContext, workers: number): Controller {
@@ -56,7 +56,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
   const setHandlers = replicaSets.addHandler(claims.handler(queue));
   const podHandlers = pods.addHandler({ deleted: enqueueRecreated });
 
-  /** A Recreate rollout waits until the last old pod is gone, and no other event tells the Deployment so. */
+  /** A Recreate rollout waits until the last old pod is gone. Only the pod's event tells that. */
   function enqueueRecreated(pod: Cached<Pod>): void {
     const setKey = controllerKeyOf(pod, ReplicaSets);
     const set = setKey === undefined ? undefined : replicaSets.store.get(setKey);
@@ -67,8 +67,8 @@ export function createDeploymentController(context: ControllerContext, workers: 
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const deployment = deployments.store.get(key);
-    if (deployment === undefined) return {}; // the garbage collector deletes what it owned
-    // A Deployment that selects everything gets a warning. It must not adopt everything first.
+    if (deployment === undefined) return {}; // the garbage collector deletes its ReplicaSets
+    // A Deployment that selects everything only gets a warning event. It must not adopt anything.
     const selectsAll = isEmptySelector(deployment.spec.selector);
     const owned = selectsAll ? [] : await claims.apply(claims.plan(deployment), deployment, signal);
     const isRecreate = deployment.spec.strategy?.type === 'Recreate';

@@ -4,13 +4,13 @@ import type { Action, Snapshot } from './plan.ts';
 import { hasProgressDeadline } from './progress.ts';
 import { nameOf, type AnySet } from './replica-sets.ts';
 
-/** The name is taken by a set with another template or owner: the next hash takes one more number into account. */
+/** A ReplicaSet with another template or owner has the name: the next hash includes a higher collision count. */
 export function planCollision({ deployment }: Snapshot): Action {
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
   return { kind: 'updateStatus', deployment: { ...deployment, status: { ...deployment.status, collisionCount } } };
 }
 
-/** Tells why the new set could not be created. */
+/** Sets the condition that the new ReplicaSet could not be created. */
 export function planCreateFailure({ deployment, nowMs }: Snapshot, set: AnySet, why: string): readonly Action[] {
   const message = `Failed to create new replica set "${nameOf(set)}": ${why}`;
   const event: Action = { kind: 'event', event: { type: 'Warning', reason: reasons.setCreateFailed, message } };

@@ -16,7 +16,7 @@ export const maxReplicasAnnotation = 'deployment.kubernetes.io/max-replicas';
 export const rollbackAnnotation = 'deprecated.deployment.rollback.to';
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Annotations with a meaning of their own, on the Deployment and on its sets: never copied from one to the other. */
+/** Annotations that are never copied between the Deployment and its ReplicaSets. */
 const ownAnnotations: ReadonlySet<string> = new Set([
   lastAppliedAnnotation,
   revisionAnnotation,
@@ -26,15 +26,15 @@ const ownAnnotations: ReadonlySet<string> = new Set([
   rollbackAnnotation,
 ]);
 
-/** How long a set's list of former revisions may become; the oldest make room. */
+/** The maximum length of a ReplicaSet's revision history. The oldest revisions are dropped. */
 const maxHistoryLength = 2000;
 
-/** "Unlimited" in the API: the largest 32-bit number. */
+/** "Unlimited" in the API: the largest int32. */
 const unlimited = 2 ** 31 - 1;
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** The revision a set carries: 0 if none, undefined if it is no number. */
+/** The revision of a ReplicaSet: 0 if it is not set, undefined if it is not a number. */
 export function revisionOf(set: AnySet): bigint | undefined {
   return parseInt64(set.metadata.annotations?.[revisionAnnotation] ?? '0');
 }
@@ -43,7 +43,7 @@ export function maxRevision(sets: readonly AnySet[]): bigint {
   return sets.reduce((max, set) => larger(max, revisionOf(set) ?? 0n), 0n);
 }
 
-/** The revision for the next template. Like Go's int64, it wraps around. */
+/** The revision of the next template. It wraps around like Go's int64. */
 export function nextRevision(oldSets: readonly AnySet[]): bigint {
   return BigInt.asIntN(64, maxRevision(oldSets) + 1n);
 }
@@ -52,13 +52,13 @@ function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** The one before the newest, which `rollout undo` goes back to; 0 if there is none. */
+/** The previous revision, the target of `rollout undo`; 0 if there is none. */
 export function lastRevision(sets: readonly AnySet[]): bigint {
   const revisions = sets.map((set) => revisionOf(set) ?? 0n).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
   return larger(revisions[1] ?? 0n, 0n);
 }
 
-/** A number that an annotation holds; undefined if there is none or it is no size. */
+/** The size in an annotation; undefined if it is absent or invalid. */
 export function readCount(set: AnySet, annotation: string): number | undefined {
   const text = ownValue(set.metadata.annotations, annotation);
   if (text === undefined || !/^\d+$/.test(text)) return undefined;
@@ -66,7 +66,7 @@ export function readCount(set: AnySet, annotation: string): number | undefined {
   return count <= unlimited ? count : undefined;
 }
 
-/** What a set is annotated with when it is sized: the proportions of later changes are reckoned from these. */
+/** The size annotations of a ReplicaSet. Later proportions are computed from them. */
 export function sizeAnnotations(deployment: Cached<Deployment>): Annotations {
   const desired = desiredOf(deployment);
   return {
@@ -76,8 +76,8 @@ export function sizeAnnotations(deployment: Cached<Deployment>): Annotations {
 }
 
 /**
- * The annotations of the set that is, or becomes, the newest: the Deployment's own ones, the revision, and, for a set
- * that comes back into use, the revisions it had before.
+ * The annotations of the newest ReplicaSet: those of the Deployment, the revision and, if it was in use before, its
+ * earlier revisions.
  */
 export function newestSetAnnotations(
   deployment: Cached<Deployment>,
@@ -90,7 +90,7 @@ export function newestSetAnnotations(
   }
   const former = annotations?.[revisionAnnotation];
   const formerRevision = parseInt64(former === undefined || former === '' ? '0' : former);
-  if (formerRevision === undefined) return result; // somebody's own numbering
+  if (formerRevision === undefined) return result; // set by a user
   if (formerRevision >= revision) return result;
   result[revisionAnnotation] = String(revision);
   if (former !== undefined) {
@@ -100,7 +100,7 @@ export function newestSetAnnotations(
   return result;
 }
 
-/** The history with one revision more, the oldest dropped as far as the length demands; undefined if nothing fits. */
+/** The history with one more revision. Drops the oldest ones to stay within the limit; undefined if none fits. */
 function withRevision(history: string, revision: string): string | undefined {
   if (history === '') return revision;
   const revisions = [...history.split(','), revision];
@@ -108,7 +108,7 @@ function withRevision(history: string, revision: string): string | undefined {
   return revisions.join(',').length <= maxHistoryLength ? revisions.join(',') : undefined;
 }
 
-/** The Deployment's annotations after a rollback: its own bookkeeping, and what the set had been given at its time. */
+/** The Deployment's annotations after a rollback: its own special ones, and those of the ReplicaSet. */
 export function rolledBackAnnotations(deployment: Cached<Deployment>, set: AnySet): Annotations {
   const kept = Object.entries(deployment.metadata.annotations ?? {}).filter(
     ([name]) => ownAnnotations.has(name) && name !== rollbackAnnotation,
@@ -117,7 +117,7 @@ export function rolledBackAnnotations(deployment: Cached<Deployment>, set: AnySe
   return Object.fromEntries([...kept, ...restored]);
 }
 
-/** Old sets beyond the history limit, oldest revision first. One that still has pods, or may, stays. */
+/** Old ReplicaSets beyond the history limit, oldest revision first. A ReplicaSet that has or may have pods is kept. */
 export function selectForCleanup(
   deployment: Cached<Deployment>,
   oldSets: readonly Cached<ReplicaSet>[],

@@ -2,12 +2,12 @@ import type { Cached, Deployment, ObjectKey, ReplicaSet, Unsaved } from '../../p
 import type { ReconcileResult } from '../../pkg/controller/index.ts';
 import type { NewEvent } from '../../pkg/events/index.ts';
 
-/** All that a sync decides on, read before it begins. */
+/** The input of a sync, read before it starts. */
 export interface Snapshot {
   readonly deployment: Cached<Deployment>;
   /** The ReplicaSets that the Deployment controls and selects. */
   readonly replicaSets: readonly Cached<ReplicaSet>[];
-  /** The uids of ReplicaSets with pods that have not finished. Only Recreate asks for them. */
+  /** The uids of ReplicaSets with pods that have not finished. Only Recreate needs them. */
   readonly setsWithUnfinishedPods: ReadonlySet<string>;
   readonly countTerminating: boolean;
   readonly nowMs: number;
@@ -22,7 +22,7 @@ export type Action =
   | {
       readonly kind: 'patchReplicaSet';
       readonly key: ObjectKey;
-      /** A merge patch. It names no resourceVersion: the set's status changes all the time, and is not ours to guard. */
+      /** A merge patch without resourceVersion: frequent status updates of the ReplicaSet must not cause conflicts. */
       readonly patch: object;
       readonly event?: NewEvent | undefined;
     }

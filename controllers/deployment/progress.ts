@@ -19,7 +19,7 @@ import {
 import { nameOf } from './replica-sets.ts';
 import { computeStatus, isComplete, type StatusInput } from './status.ts';
 
-/** "No deadline" in the API: the largest 32-bit number. */
+/** "No deadline" in the API: the largest int32. */
 const noDeadline = 2 ** 31 - 1;
 
 export function hasProgressDeadline(deployment: Cached<Deployment>): boolean {
@@ -27,7 +27,7 @@ export function hasProgressDeadline(deployment: Cached<Deployment>): boolean {
   return progressDeadlineSeconds !== undefined && progressDeadlineSeconds !== noDeadline;
 }
 
-/** The status of a Deployment that is being rolled out: the counts, and whether the rollout gets on. */
+/** The status of a Deployment during a rollout: the counts and the Progressing condition. */
 export function computeRolloutStatus(input: StatusInput): Cached<DeploymentStatus> {
   const status = computeStatus(input);
   const conditions = withReplicaFailure(judgeProgress(input, status), input);
@@ -40,7 +40,7 @@ function judgeProgress(input: StatusInput, status: Cached<DeploymentStatus>): Co
   if (!hasProgressDeadline(deployment)) return withoutCondition(conditions, 'Progressing');
   const present = progressingOf(input.conditions);
   const wasComplete = status.replicas === status.updatedReplicas && present?.reason === reasons.newSetAvailable;
-  if (wasComplete) return conditions; // scaling up or losing a pod later is no new rollout
+  if (wasComplete) return conditions; // scaling up, or losing a pod, is not a new rollout
   const subject =
     current === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${nameOf(current)}"`;
   const progressing = (
@@ -67,7 +67,7 @@ function judgeProgress(input: StatusInput, status: Cached<DeploymentStatus>): Co
   return conditions;
 }
 
-/** More new pods, fewer old ones, or more that work than the last status knew of. */
+/** More new pods, fewer old pods, or more ready or available pods than in the last status. */
 function hasProgressed(before: Cached<DeploymentStatus> | undefined, after: Cached<DeploymentStatus>): boolean {
   const count = (status: Cached<DeploymentStatus> | undefined, field: CountField): number => status?.[field] ?? 0;
   const oldPods = (status: Cached<DeploymentStatus> | undefined): number =>
@@ -93,7 +93,7 @@ function deadlineMs(deployment: Cached<Deployment>, condition: Cached<Deployment
   return (parseTime(condition.lastUpdateTime) ?? zeroTimeMs) + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000;
 }
 
-/** When to look whether the deadline has passed; undefined if there is nothing to wait for. */
+/** When to requeue to check the progress deadline; undefined if there is none to check. */
 export function nextProgressCheckMs(
   deployment: Cached<Deployment>,
   status: Cached<DeploymentStatus>,
@@ -102,12 +102,12 @@ export function nextProgressCheckMs(
   const condition = progressingOf(status.conditions);
   if (!hasProgressDeadline(deployment) || condition === undefined) return undefined;
   if (isComplete(deployment, status)) return undefined;
-  // Neither turns into a timeout: one already is, the other stands for a rollout that has succeeded.
+  // A rollout that has timed out or completed cannot time out any more.
   if (condition.reason === reasons.deadlineExceeded || condition.reason === reasons.newSetAvailable) return undefined;
   return Math.max(0, deadlineMs(deployment, condition) - nowMs) + 1000; // times in conditions are whole seconds
 }
 
-/** Passes on why a set cannot create or delete pods, the new set's reason before that of any other. */
+/** Copies the ReplicaFailure condition of a ReplicaSet, that of the new ReplicaSet first. */
 function withReplicaFailure(conditions: Conditions, { current, old, nowMs }: StatusInput): Conditions {
   const failureOf = (set: Pick<Cached<ReplicaSet>, 'status'>): ReturnType<typeof findFailure> =>
     findFailure(set.status);

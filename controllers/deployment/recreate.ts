@@ -8,8 +8,8 @@ export function sizesToRetire(oldSets: readonly Cached<ReplicaSet>[]): Sizes {
 }
 
 /**
- * Whether an old pod may still be running. Recreate promises that old and new pods never run side by side, so a
- * terminating pod, and a pod of unknown phase, counts until it is gone.
+ * Whether an old pod may still be running. Recreate guarantees that old and new pods never run at the same time, so
+ * terminating pods and pods of phase Unknown count until they are gone.
  */
 export function isOldPodRunning(
   oldSets: readonly Cached<ReplicaSet>[],

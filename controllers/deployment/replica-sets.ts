@@ -7,10 +7,10 @@ import {
   type Unsaved,
 } from '../../pkg/api/index.ts';
 
-/** The label that keeps the pods of one revision apart from those of all others. */
+/** The label that distinguishes the pods of different revisions. */
 export const templateHashLabel = 'pod-template-hash';
 
-/** A ReplicaSet in the cluster, or one that is about to be created. */
+/** A ReplicaSet that exists or is to be created. */
 export type AnySet = Cached<ReplicaSet> | Cached<Unsaved<ReplicaSet>>;
 
 export const replicasOf = (set: AnySet): number => set.spec.replicas ?? 1;
@@ -22,7 +22,7 @@ export function sum(sets: readonly AnySet[], count: (set: AnySet) => number): nu
   return sets.reduce((total, set) => total + count(set), 0);
 }
 
-/** Oldest first; the name decides between those of the same second. One that is yet to be created is the youngest. */
+/** Oldest first, then by name. A ReplicaSet that is to be created is the youngest. */
 export function compareByAge(a: AnySet, b: AnySet): number {
   const createdA = a.metadata.creationTimestamp ?? '~';
   const createdB = b.metadata.creationTimestamp ?? '~';
@@ -30,20 +30,20 @@ export function compareByAge(a: AnySet, b: AnySet): number {
   return nameOf(a) < nameOf(b) ? -1 : 1;
 }
 
-/** The Deployment's present ReplicaSet, if it exists, and all the others, oldest first. */
+/** The Deployment's new ReplicaSet, if it exists, and all others, oldest first. */
 export function splitByTemplate(
   deployment: Cached<Deployment>,
   sets: readonly Cached<ReplicaSet>[],
 ): { readonly current: Cached<ReplicaSet> | undefined; readonly old: readonly Cached<ReplicaSet>[] } {
   const byAge = [...sets].sort(compareByAge);
-  // Should several match, the oldest wins, so that every sync picks the same one.
+  // If several match, the oldest is used, so that every sync selects the same one.
   const current = byAge.find((set) => hasTemplate(set, deployment.spec.template));
   return { current, old: byAge.filter((set) => set !== current) };
 }
 
 /**
- * Whether the set was made from this template. Sets are matched by content, not by the hash in their name: hashes
- * differ between implementations, and a Deployment must survive a change of controller without a rollout.
+ * Whether the ReplicaSet has this template. Templates are compared by content, not by the hash in the name: the Go binary
+ * computes other hashes, and a switch between the two must not cause a rollout.
  */
 export function hasTemplate(set: AnySet, template: Cached<PodTemplateSpec>): boolean {
   return set.spec.template !== undefined && isEqualJson(withoutHash(set.spec.template), withoutHash(template));

@@ -3,12 +3,12 @@ import { lastRevision, revisionOf, rollbackAnnotation, rolledBackAnnotations } f
 import type { Action } from './plan.ts';
 import { hasTemplate, withoutHash, type AnySet } from './replica-sets.ts';
 
-/** The revision that the old rollback annotation asks for: 0 means the one before; undefined if none is asked for. */
+/** The revision in the deprecated rollback annotation: 0 means the previous one; undefined if it is not set. */
 export function rollbackTarget(deployment: Cached<Deployment>): bigint | undefined {
   return parseInt64(deployment.metadata.annotations?.[rollbackAnnotation]);
 }
 
-/** Takes the template of an earlier revision back. `kubectl` does this by itself; the annotation is for old clients. */
+/** Rolls back to the template of an earlier revision. Only old clients use the annotation: `kubectl` does this itself. */
 export function planRollback(
   deployment: Cached<Deployment>,
   target: bigint,

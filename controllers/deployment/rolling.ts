@@ -1,7 +1,7 @@
 import { scaledValue, type Cached, type Deployment } from '../../pkg/api/index.ts';
 import { availableOf, compareByAge, isScaledUp, nameOf, replicasOf, sum, type AnySet } from './replica-sets.ts';
 
-/** The sizes that sets should get, by name; a set that is not listed keeps its size. */
+/** The new sizes of ReplicaSets, by name. A ReplicaSet that is not listed keeps its size. */
 export type Sizes = ReadonlyMap<string, number>;
 
 export function desiredOf(deployment: Cached<Deployment>): number {
@@ -13,8 +13,8 @@ export function isRollingUpdate(deployment: Cached<Deployment>): boolean {
 }
 
 /**
- * How many pods may be missing and how many may be too many during a rollout. Percentages favour availability: surge
- * rounds up, unavailability down. Both at zero would forbid every step, so one pod may then be missing.
+ * `maxSurge` and `maxUnavailable` in pods. Percentages of surge round up, those of unavailability down. If both are 0, no
+ * step would be possible, so one pod may be unavailable.
  */
 export function fenceposts(deployment: Cached<Deployment>): {
   readonly maxSurge: number;
@@ -29,7 +29,7 @@ export function fenceposts(deployment: Cached<Deployment>): {
   return { maxSurge, maxUnavailable: Math.min(maxUnavailable, desired) };
 }
 
-/** The size of the new set: what fits under the surge beside the pods of all sets. */
+/** The size of the new ReplicaSet: as large as `maxSurge` allows with the pods of all ReplicaSets. */
 export function nextNewSize(deployment: Cached<Deployment>, current: AnySet, sets: readonly AnySet[]): number {
   const desired = desiredOf(deployment);
   const size = replicasOf(current);
@@ -39,9 +39,9 @@ export function nextNewSize(deployment: Cached<Deployment>, current: AnySet, set
 }
 
 /**
- * The sizes of the old sets: first those pods go that do not work anyway, then working ones, oldest set first, as many
- * as availability allows. Example: 10 desired, 2 may be missing, 13 pods in all, of the new set's 5 pods 1 is not yet
- * available: 13 - 8 - 1 = 4 old pods may go, working ones only while more than 8 are available.
+ * The sizes of the old ReplicaSets. Unavailable pods are removed first, then available ones from the oldest ReplicaSet,
+ * as far as `maxUnavailable` allows. Example: 10 desired, maxUnavailable 2, 13 pods in total, 1 of the 5 new pods not
+ * available: 13 - 8 - 1 = 4 old pods may be removed, available ones only while more than 8 are available.
  */
 export function nextOldSizes(deployment: Cached<Deployment>, current: AnySet, oldSets: readonly AnySet[]): Sizes {
   const active = oldSets.filter(isScaledUp).sort(compareByAge);
@@ -71,7 +71,7 @@ export function nextOldSizes(deployment: Cached<Deployment>, current: AnySet, ol
   return sizes;
 }
 
-/** Of a set that was just made smaller the status still counts pods that are about to go: those hold nothing up. */
+/** The status of a ReplicaSet that was just scaled down may still count pods that it deletes: those do not count. */
 function lastingOf(set: AnySet): number {
   return Math.min(availableOf(set), replicasOf(set));
 }

@@ -5,13 +5,13 @@ import { desiredOf, fenceposts, isRollingUpdate, type Sizes } from './rolling.ts
 
 export interface ScalePlan {
   readonly sizes: Sizes;
-  /** Also set the sizes' annotations on sets that keep their size, so that the next proportion starts from them. */
+  /** Also update the size annotations of ReplicaSets that keep their size: later proportions are computed from them. */
   readonly annotateAll: boolean;
 }
 
 const nothing: ScalePlan = { sizes: new Map(), annotateAll: false };
 
-/** Someone has changed the Deployment's size since its sets were last sized. */
+/** Whether the Deployment's size has changed since its ReplicaSets were last scaled. */
 export function isScalingEvent(deployment: Cached<Deployment>, sets: readonly AnySet[]): boolean {
   return sets.filter(isScaledUp).some((set) => {
     const sizedFor = readCount(set, desiredReplicasAnnotation);
@@ -20,8 +20,8 @@ export function isScalingEvent(deployment: Cached<Deployment>, sets: readonly An
 }
 
 /**
- * Sizes the sets for a Deployment that is not being rolled out further: all to the only active set, nothing to the old
- * ones once the new one is complete, and in the middle of a rollout to each set in proportion to what it has.
+ * The sizes of the ReplicaSets without further rollout. A single active ReplicaSet gets all replicas. Once the new one is
+ * complete, the old ones get none. In the middle of a rollout, each gets replicas in proportion to its size.
  */
 export function planScale(
   deployment: Cached<Deployment>,
@@ -50,8 +50,8 @@ function isSaturated(deployment: Cached<Deployment>, set: AnySet): boolean {
 }
 
 /**
- * Shares a change of size among the active sets by their size, so that the risk of a half-done rollout stays what it
- * was. What rounding leaves over goes to the largest set: the newest of equals when growing, the oldest when shrinking.
+ * Distributes a change of size over the active ReplicaSets in proportion to their size, which keeps the risk of a partial
+ * rollout the same. The rest from rounding goes to the largest one: the newest when scaling up, the oldest when down.
  */
 function proportionalSizes(deployment: Cached<Deployment>, active: readonly AnySet[]): Sizes {
   const desired = desiredOf(deployment);
@@ -74,7 +74,7 @@ function proportionalSizes(deployment: Cached<Deployment>, active: readonly AnyS
   return sizes;
 }
 
-/** The set's part of what is left to add (or, negative, to remove). */
+/** The ReplicaSet's part of the replicas that are left to add or, if negative, to remove. */
 function shareOf(deployment: Cached<Deployment>, set: AnySet, left: number): number {
   const desired = desiredOf(deployment);
   const size = replicasOf(set);

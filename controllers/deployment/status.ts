@@ -13,13 +13,13 @@ export interface StatusInput {
   readonly deployment: Cached<Deployment>;
   readonly current: AnySet | undefined;
   readonly old: readonly Cached<ReplicaSet>[];
-  /** The Deployment's conditions, with what this sync has already changed in them. */
+  /** The Deployment's conditions, with the changes of this sync so far. */
   readonly conditions: Conditions;
   readonly countTerminating: boolean;
   readonly nowMs: number;
 }
 
-/** What can be counted, and whether enough pods are available. Progress is judged apart. */
+/** The counts and the Available condition. For progress see `progress.ts`. */
 export function computeStatus(input: StatusInput): Cached<DeploymentStatus> {
   const { deployment, current, old, nowMs } = input;
   const sets: readonly AnySet[] = current === undefined ? old : [...old, current];
@@ -45,7 +45,7 @@ export function computeStatus(input: StatusInput): Cached<DeploymentStatus> {
   };
 }
 
-/** Unknown as soon as one set does not say, unless it is so new that it has said nothing at all. */
+/** Undefined if a ReplicaSet has a status without this count. A new ReplicaSet without a status counts as 0. */
 function countTerminating(sets: readonly AnySet[]): number | undefined {
   let total = 0;
   for (const { status } of sets) {
@@ -55,7 +55,7 @@ function countTerminating(sets: readonly AnySet[]): number | undefined {
   return total;
 }
 
-/** Whether every pod is of the new set, and available. */
+/** Whether all pods belong to the new ReplicaSet and are available. */
 export function isComplete(deployment: Cached<Deployment>, status: Cached<DeploymentStatus> | undefined): boolean {
   const desired = desiredOf(deployment);
   return (
@@ -73,7 +73,7 @@ export function isSameStatus(
   return isEqualJson(withoutZeros(a ?? {}), withoutZeros(b ?? {}));
 }
 
-/** The server leaves out counts of zero, but not those of the fields where zero differs from unknown. */
+/** The API server omits counts of zero, except where zero differs from unknown. */
 function withoutZeros(status: object): object {
   const kept = (name: string, value: unknown): boolean =>
     (value !== 0 || name === 'terminatingReplicas' || name === 'collisionCount') &&

@@ -34,7 +34,7 @@ import { isScalingEvent, planScale, type ScalePlan } from './scale.ts';
 import { computeStatus, isComplete, isSameStatus, type StatusInput } from './status.ts';
 import { templateHash } from './template-hash.ts';
 
-/** Decides all that one sync does. */
+/** Plans one sync. */
 export function planSync(snapshot: Snapshot): Plan {
   const { deployment } = snapshot;
   if (isEmptySelector(deployment.spec.selector)) return planSelectingAll(deployment);
@@ -55,8 +55,8 @@ export function planSync(snapshot: Snapshot): Plan {
   if (rollback !== undefined) return planUndo(snapshot, sets, rollback);
   if (isScalingEvent(deployment, all)) {
     const { sizes, annotateAll } = planScale(deployment, sets.current, sets.old);
-    // Where no set changes its size, what they are annotated with has to; or this would count as scaling for ever, and
-    // nothing would be rolled out again.
+    // If no ReplicaSet changes its size, update the annotations anyway. Otherwise every later sync would count as
+    // scaling, and no rollout would continue.
     const scale = { sizes, annotateAll: annotateAll || sizes.size === 0 };
     return finish(snapshot, { ...sets, status: 'counts', scale });
   }
@@ -68,7 +68,7 @@ interface Sets {
   readonly old: readonly Cached<ReplicaSet>[];
 }
 
-/** "The revision before" is counted from the newest one, so the newest set has to exist and carry its revision first. */
+/** The previous revision is relative to the newest one, so the newest ReplicaSet must exist with its revision first. */
 function planUndo(snapshot: Snapshot, { current, old }: Sets, target: bigint): Plan {
   const { deployment } = snapshot;
   if (current === undefined) {
@@ -111,15 +111,15 @@ function planRecreate(snapshot: Snapshot, { current, old }: Sets): Plan {
 const scaleTo = (sizes: Sizes): ScalePlan => ({ sizes, annotateAll: false });
 
 interface Decision extends Sets {
-  /** A ReplicaSet to create, where none has the Deployment's template. */
+  /** The ReplicaSet to create; undefined if one with the Deployment's template exists. */
   readonly created?: Unsaved<ReplicaSet> | undefined;
   readonly scale?: ScalePlan | undefined;
   readonly cleanup?: readonly Cached<ReplicaSet>[] | undefined;
-  /** A rollout's progress is judged; otherwise pods are only counted. */
+  /** Whether the status includes the progress of a rollout, or only counts pods. */
   readonly status: 'rollout' | 'counts';
 }
 
-/** Turns a decision into writes: at most one for each ReplicaSet, and one for the Deployment, last. */
+/** Turns a decision into actions: at most one for each ReplicaSet, then at most one for the Deployment. */
 function finish(snapshot: Snapshot, decision: Decision): Plan {
   const { deployment, nowMs } = snapshot;
   const { current, created, old, cleanup = [] } = decision;
@@ -147,7 +147,7 @@ function finish(snapshot: Snapshot, decision: Decision): Plan {
   const newest = current ?? created;
   const shown = newest === undefined ? undefined : annotationsOf(snapshot, newest, revision)[revisionAnnotation];
   const write = planStatus(deployment, status, shown);
-  if (write !== undefined) return { actions: [...actions, write], result: {} }; // seeing it brings us back
+  if (write !== undefined) return { actions: [...actions, write], result: {} }; // the event of this write requeues the Deployment
   const requeueAfterMs = decision.status === 'rollout' ? nextProgressCheckMs(deployment, status, nowMs) : undefined;
   return { actions, result: { requeueAfterMs } };
 }
@@ -156,7 +156,7 @@ function annotationsOf({ deployment }: Snapshot, set: AnySet, revision: bigint):
   return newestSetAnnotations(deployment, set.metadata.annotations, revision);
 }
 
-/** The one write that brings a set to its size and, if it is the newest, to its annotations. */
+/** The one write that sets the size of a ReplicaSet and, for the newest, its annotations. */
 function patchSet(
   snapshot: Snapshot,
   set: Cached<ReplicaSet>,
@@ -189,7 +189,7 @@ function scalingEvent(name: string, from: number, to: number): Extract<Action, {
   return { type: 'Normal', reason: 'ScalingReplicaSet', message };
 }
 
-/** The Deployment's conditions with what this sync itself brings about: a pause, or a set created or found. */
+/** The Deployment's conditions with the changes of this sync: paused, or a ReplicaSet created or found. */
 function openingConditions(
   { deployment, nowMs }: Snapshot,
   current: AnySet | undefined,
@@ -202,7 +202,7 @@ function openingConditions(
   };
   const reason = progressingOf(conditions)?.reason;
   if (!isBeingDeleted(deployment.metadata) && reason !== reasons.deadlineExceeded) {
-    // Unknown, so that the time spent paused does not count against the deadline once the rollout goes on.
+    // Unknown: the time while paused does not count towards the progress deadline.
     if (deployment.spec.paused === true) set('Unknown', reasons.paused, 'Deployment is paused');
     else if (reason === reasons.paused) set('Unknown', reasons.resumed, 'Deployment is resumed');
   }
@@ -213,7 +213,7 @@ function openingConditions(
   return conditions;
 }
 
-/** Status and revision annotation in one write, which the status endpoint allows; undefined if nothing would change. */
+/** Writes status and revision annotation together, which the status subresource allows; undefined without a change. */
 export function planStatus(
   deployment: Cached<Deployment>,
   status: Cached<DeploymentStatus>,
@@ -228,7 +228,7 @@ export function planStatus(
   };
 }
 
-/** The ReplicaSet for the Deployment's present template. */
+/** The ReplicaSet for the Deployment's current template. */
 function newReplicaSet({ deployment }: Snapshot, old: readonly AnySet[], replicas: number): Unsaved<ReplicaSet> {
   const { template, selector, minReadySeconds } = copyOf<Deployment>(deployment).spec;
   const hash = templateHash(template, deployment.status?.collisionCount);
@@ -259,7 +259,7 @@ function replicaSetName(deploymentName: string, hash: string): string {
   return `${deploymentName.slice(0, maxNameLength - hash.length - 1)}-${hash}`;
 }
 
-/** A Deployment that selects everything would adopt everything: it gets a warning and nothing else. */
+/** A Deployment that selects everything would adopt everything: it only gets a warning event. */
 function planSelectingAll(deployment: Cached<Deployment>): Plan {
   const message = 'This deployment is selecting all pods. A non-empty selector is required.';
   const actions: Action[] = [{ kind: 'event', event: { type: 'Warning', reason: 'SelectingAll', message } }];

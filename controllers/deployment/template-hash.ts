@@ -1,19 +1,18 @@
 import { ExactInteger, type Cached, type PodTemplateSpec } from '../../pkg/api/index.ts';
 
 /**
- * A short name for a pod template. It must never change for the same template, across restarts and releases: it is
- * part of names and selectors in the cluster. `collisionCount` gives another name to a template whose first one is
- * taken.
+ * The hash of a pod template. It must never change for the same template, not even between releases: it is part of names
+ * and selectors in the cluster. `collisionCount` gives another hash if the first name is taken.
  */
 export function templateHash(template: Cached<PodTemplateSpec>, collisionCount: number | undefined): string {
   const text = canonicalJson(template) + (collisionCount === undefined ? '' : `#${collisionCount}`);
   return String(fnv1a32(text)).replaceAll(/\d/g, (digit) => safeDigits.charAt(Number(digit)));
 }
 
-/** No vowels and no digits that read like them, so that no hash spells a word. */
+/** No vowels and no digits that look like vowels, so that no hash spells a word. */
 const safeDigits = 'bcdfghjklm';
 
-/** JSON with sorted keys: field order on the wire is no part of the content. */
+/** JSON with sorted keys: the order of fields does not matter. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null || value instanceof ExactInteger) return JSON.stringify(value);

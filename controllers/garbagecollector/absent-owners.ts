@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { identityKey, type Identity } from './identity.ts';
 
 /**
- * Owners that the API server has confirmed not to exist. Their uids never come back, so this does not grow old; it is
- * only bounded. It saves one question per dependent when an owner of thousands has gone.
+ * Owners that the API server has confirmed not to exist. Entries never become invalid, because uids are not reused. After
+ * the deletion of an owner with thousands of dependents, this saves one request per dependent.
  */
 export class AbsentOwners {
   readonly #keys: LRUCache<string, true>;

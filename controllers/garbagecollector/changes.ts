@@ -8,9 +8,9 @@ import type { DependencyGraph, ObservedMeta } from './graph.ts';
 
 type Steps = (graph: DependencyGraph) => Iterable<unknown>;
 
-/** One change of the graph on its way there, of any size: applied in steps, between which others may have their turn. */
+/** A change of the graph, of any size. It is applied in steps, and other work can run between the steps. */
 export class GraphChange {
-  /** What it is about, for logs. */
+  /** The resource, for logs. */
   readonly resource: string;
   readonly #steps: Steps;
 
@@ -24,7 +24,7 @@ export class GraphChange {
   }
 }
 
-/** What has been seen to happen to an object. */
+/** A watch event of an object. */
 export interface ObservedEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: { readonly metadata: ObservedMeta };
@@ -45,7 +45,7 @@ export function watchedChange({ resource, type }: Origin, events: readonly Obser
   });
 }
 
-/** Something to be done once all changes before it have been applied. */
+/** Calls back once all earlier changes are applied. */
 export function laterChange({ resource }: Origin, callback: () => void): GraphChange {
   return new GraphChange(resource, () => {
     callback();
@@ -53,7 +53,7 @@ export function laterChange({ resource }: Origin, callback: () => void): GraphCh
   });
 }
 
-/** Joins events that come one by one: those that come before the last change has had its turn become part of it. */
+/** Joins single events: events that come before the last change is applied become part of that change. */
 export function createJoining(origin: Origin, enqueue: (change: GraphChange) => void): (event: ObservedEvent) => void {
   let open: ObservedEvent[] | undefined;
   return (event) => {
@@ -72,7 +72,7 @@ export function createJoining(origin: Origin, enqueue: (change: GraphChange) => 
   };
 }
 
-/** All objects of a resource, as they are now. What else was thought to be there has been deleted unseen. */
+/** The complete list of a resource. Other objects of that resource were deleted without an event. */
 export function relistedChange(
   { resource, type }: Origin,
   { objects }: Pick<Relist<MetadataOnly>, 'objects'>,
@@ -103,7 +103,7 @@ export function releasedChange({ resource, type }: Origin): GraphChange {
   });
 }
 
-/** Applies one change after the other. Never fails: a change cannot be tried again once later ones have been applied. */
+/** Applies a change. Never throws: a change cannot be retried after later changes were applied. */
 export function createApplyChange(graph: DependencyGraph, clock: Clock, logger: Logger): Reconcile<GraphChange> {
   return async (change) => {
     try {

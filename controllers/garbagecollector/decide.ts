@@ -3,7 +3,7 @@ import { isBeingDeleted, type Cached, type ObjectMeta } from '../../pkg/api/inde
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
-/** How far the deletion of an object has come: `deleting` waits for finalizers of others, or for its grace to end. */
+/** The phase of an object's deletion. `deleting`: it waits for other finalizers or for its grace period. */
 export type DeletionPhase = 'none' | 'deleting' | 'deletingDependents' | 'orphaningDependents';
 
 export type DeletionState = Cached<Pick<ObjectMeta, 'deletionTimestamp' | 'finalizers'>>;
@@ -11,18 +11,18 @@ export type DeletionState = Cached<Pick<ObjectMeta, 'deletionTimestamp' | 'final
 export function deletionPhase(state: DeletionState): DeletionPhase {
   if (!isBeingDeleted(state)) return 'none';
   const finalizers = state.finalizers ?? [];
-  // With both, dependents are let go first: what has been let go can still be deleted, but not the other way round.
+  // With both finalizers, orphaning comes first: orphans can still be deleted, but deleted objects cannot be orphaned.
   if (finalizers.includes(orphanFinalizer)) return 'orphaningDependents';
   return finalizers.includes(foregroundFinalizer) ? 'deletingDependents' : 'deleting';
 }
 
-/** What a reference to an owner is worth, by what the server says of the owner. */
+/** The state of an owner reference, from the live owner. */
 export type OwnerState =
-  /** The owner is there, and its dependents stay. */
+  /** The owner exists, and its dependents stay. */
   | 'solid'
-  /** There is no such owner. */
+  /** The owner does not exist. */
   | 'dangling'
-  /** The owner is there, but its deletion waits for that of its dependents. */
+  /** The owner exists, but its deletion waits for the deletion of its dependents. */
   | 'waiting';
 
 export function ownerState(owner: DeletionState | undefined): OwnerState {
@@ -35,31 +35,31 @@ export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
 export type Action =
   | { readonly type: 'none' }
   | { readonly type: 'removeFinalizer'; readonly finalizer: string }
-  /** Others have to go first. */
+  /** These objects must be deleted first. */
   | { readonly type: 'attempt'; readonly uids: readonly string[] }
-  /** The object stays, without these owners. */
+  /** The object stays without these owners. */
   | { readonly type: 'removeOwners'; readonly uids: readonly string[] }
   | {
       readonly type: 'delete';
       readonly policy: PropagationPolicy;
-      /** Let it block none of its owners before: it stands in a circle of objects that wait for each other. */
+      /** Set `blockOwnerDeletion` to false first: the object is part of a cycle of objects that wait for each other. */
       readonly unblockOwners: boolean;
     };
 
 export interface OwnedObject {
-  /** Of the live object. */
+  /** The finalizers of the live object. */
   readonly finalizers: readonly string[];
   readonly owners: readonly { readonly uid: string; readonly state: OwnerState }[];
-  /** Phases of the object's own dependents. */
+  /** The phases of the object's dependents. */
   readonly dependents: readonly DeletionPhase[];
 }
 
-/** What becomes of an object that is not being deleted. Whoever has no owners at all is nobody's to delete. */
+/** Decides on an object that is not being deleted. An object without owner references is never collected. */
 export function planForOwned({ finalizers, owners, dependents }: OwnedObject): Action {
   if (owners.length === 0) return { type: 'none' };
   const lost = owners.filter(({ state }) => state !== 'solid');
   if (lost.length < owners.length) {
-    // Owners that wait for their dependents are given up too: as long as this one refers to them, they wait for it.
+    // Remove waiting owners too: they wait for this object as long as it refers to them.
     const uids = [...new Set(lost.map(({ uid }) => uid))];
     return uids.length === 0 ? { type: 'none' } : { type: 'removeOwners', uids };
   }
@@ -70,13 +70,13 @@ export function planForOwned({ finalizers, owners, dependents }: OwnedObject): A
   return { type: 'delete', policy: policyOf(finalizers), unblockOwners: false };
 }
 
-/** A finalizer that is already there says how its dependents are to be treated. */
+/** An existing finalizer determines the propagation policy. */
 function policyOf(finalizers: readonly string[]): PropagationPolicy {
   if (finalizers.includes(orphanFinalizer)) return 'Orphan';
   return finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background';
 }
 
-/** What to do for an object whose deletion waits for that of its dependents. */
+/** Decides on an object whose deletion waits for the deletion of its dependents. */
 export function planForWaiting(blocking: readonly { readonly uid: string; readonly phase: DeletionPhase }[]): Action {
   if (blocking.length === 0) return { type: 'removeFinalizer', finalizer: foregroundFinalizer };
   const uids = blocking.filter(({ phase }) => phase !== 'deletingDependents').map(({ uid }) => uid);

@@ -1,15 +1,15 @@
 import type { GraphNode } from './graph-node.ts';
 import type { Reference } from './identity.ts';
 
-/** As much of the graph as drawing it takes. */
+/** The part of the graph that is needed to draw it. */
 export interface DrawnGraph {
   readonly nodes: Iterable<GraphNode>;
   get(uid: string): GraphNode | undefined;
 }
 
 /**
- * The graph in the language of Graphviz, an object with its arrows at a time: from each object to its owners. Objects
- * that own nothing and are owned by nothing are left out. With uids, only what is connected to these objects.
+ * The graph in Graphviz format, in parts of one object with its edges to its owners. Objects without owners and
+ * dependents are omitted. With uids, only objects connected to these are drawn.
  */
 export function* drawGraph(graph: DrawnGraph, uids: readonly string[]): Generator<string> {
   yield 'strict digraph full {\n';
@@ -25,7 +25,7 @@ function connectedTo(graph: DrawnGraph, uids: readonly string[]): ReadonlySet<Gr
   const add = (node: GraphNode | undefined): void => void (node !== undefined && found.add(node));
   for (const uid of uids) add(graph.get(uid));
   for (const node of found) {
-    for (const { uid } of node.owners) add(graph.get(uid)); // a set's loop also comes to what is added meanwhile
+    for (const { uid } of node.owners) add(graph.get(uid)); // the loop over a set includes elements added meanwhile
     for (const dependent of node.dependents) add(dependent);
   }
   return found;
@@ -70,7 +70,7 @@ function drawVertex({ apiVersion, kind, namespace, name, uid }: Vertex, states: 
   return `  ${quote(uid)} [\n${lines.join('')}  ];\n`;
 }
 
-/** JSON's quotes are those of Graphviz for all that names and uids can hold. */
+/** For names and uids, JSON and Graphviz use the same quoting. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,7 +1,7 @@
 import type { DeletionPhase } from './decide.ts';
 import { noReferences, type Identity, type Reference } from './identity.ts';
 
-/** A kind of object. The graph compares types by identity: one object for each. */
+/** The type of an object. The graph compares types by reference, so each type is one object. */
 export interface ObjectType {
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,13 +12,13 @@ export interface GraphNode extends Identity {
   readonly owners: readonly Reference[];
   readonly dependents: ReadonlySet<GraphNode>;
   readonly phase: DeletionPhase;
-  /** False: known only because others refer to it, and not sure to exist. */
+  /** False for a virtual object: it is only known from references and may not exist. */
   readonly isObserved: boolean;
 }
 
 const noDependents: ReadonlySet<Node> = new Set();
 
-/** Written by the graph alone. */
+/** Only the graph writes to nodes. */
 export class Node implements GraphNode {
   readonly uid: string;
   type: ObjectType;
@@ -27,7 +27,7 @@ export class Node implements GraphNode {
   owners = noReferences;
   phase: DeletionPhase = 'none';
   isObserved: boolean;
-  /** Most objects have none: they do without a set. */
+  /** Undefined for most objects, which have no dependents. */
   #dependents: Set<Node> | undefined;
 
   constructor(type: ObjectType, { namespace, name, uid }: Identity, isObserved: boolean) {

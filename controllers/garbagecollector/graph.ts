@@ -15,26 +15,26 @@ import {
   type Reference,
 } from './identity.ts';
 
-/** What the graph needs to know of an object; all that is kept of it, anywhere. */
+/** The part of an object's metadata that the graph keeps. */
 export type ObservedMeta = Cached<
   Pick<ObjectMeta, 'namespace' | 'ownerReferences' | 'finalizers' | 'deletionTimestamp'>
 > & { readonly name: string; readonly uid: string };
 
-/** Told what a change of the graph calls for. */
+/** Called after changes of the graph. */
 export interface GraphListener {
-  /** The object may be garbage now, or its deletion able to go on. */
+  /** The object may be garbage, or its deletion may continue. */
   attemptDelete(uid: string): void;
   attemptOrphan(uid: string): void;
-  /** The object refers to an owner that lives in another namespace, which is never an owner. */
+  /** The object refers to an owner in another namespace. Such an owner counts as absent. */
   foundForeignOwner(dependent: GraphNode, owner: Reference): void;
 }
 
 /**
- * Who owns whom, among all objects of the cluster. Changes come in, and out come the objects to look at: whether
- * something really is garbage is never decided here, but by asking the server.
+ * The owners and dependents of all objects in the cluster. After a change, the graph reports the objects to check. It
+ * never decides whether an object is garbage: only the API server can confirm that.
  *
- * An owner that is referred to before it has been seen gets a virtual node, to be verified; so does one whose kind is
- * not watched any more.
+ * An owner that has not been observed yet gets a virtual node, which must be verified. So does an owner whose kind is not
+ * watched any more.
  */
 export class DependencyGraph {
   readonly #nodes = new Map<string, Node>();
@@ -59,7 +59,7 @@ export class DependencyGraph {
     return this.#nodes.get(uid);
   }
 
-  /** The object exists, or did a moment ago, in this state. */
+  /** A list or watch has returned this state of the object. */
   observe(type: ObjectType, metadata: ObservedMeta): void {
     const identity = this.#identify(type, metadata);
     let node = this.#nodes.get(metadata.uid);
@@ -67,7 +67,7 @@ export class DependencyGraph {
       node = new Node(type, identity, true);
       this.#nodes.set(node.uid, node);
     } else if (node.isObserved) {
-      node.type = type; // the same object, served in another version from now on
+      node.type = type; // the resource is now watched in another version
     } else {
       this.#becomeObserved(node, type, identity);
     }
@@ -75,15 +75,15 @@ export class DependencyGraph {
     this.#updatePhase(node, deletionPhase(metadata));
   }
 
-  /** The object was seen to be deleted. */
+  /** A list or watch has shown that the object is deleted. */
   forget(uid: string): void {
     const node = this.#nodes.get(uid);
     if (node !== undefined) this.#remove(node, identityOf(node));
   }
 
   /**
-   * The server has no object of this identity: what was thought to be one is not there, or is somewhere else. A node
-   * that is still virtual afterwards is to be verified again.
+   * The API server has no object with this identity. References to it may be wrong, or mean another identity. A node that
+   * is still virtual afterwards must be verified again.
    */
   confirmAbsent(absent: Identity): void {
     const node = this.#nodes.get(absent.uid);
@@ -103,20 +103,20 @@ export class DependencyGraph {
     node.name = next.name;
   }
 
-  /** The kind of a virtual node has turned out to live outside all namespaces, whatever its dependents live in. */
+  /** The kind of a virtual node is cluster-scoped, whatever the namespaces of its dependents. */
   confirmClusterWide(uid: string): void {
     const node = this.#nodes.get(uid);
     if (node !== undefined && !node.isObserved) node.namespace = '';
   }
 
-  /** The observed objects of a type that are not among those given. May be taken step by step, while things change. */
+  /** The observed objects of a type that are not in `uids`. Can be iterated in steps while the graph changes. */
   *othersOf(type: ObjectType, uids: ReadonlySet<string>): Generator<string | undefined> {
     for (const node of this.#nodes.values()) {
       yield node.type === type && node.isObserved && !uids.has(node.uid) ? node.uid : undefined;
     }
   }
 
-  /** Nobody watches the object any more: it holds nothing up, and what it owns is to be verified. */
+  /** The object is not watched any more. It blocks no owner, and its dependents must be verified. */
   unobserve(uid: string): void {
     const node = this.#nodes.get(uid);
     if (node === undefined) return;
@@ -129,8 +129,8 @@ export class DependencyGraph {
   }
 
   /**
-   * The dependents that an object deleted in the foreground waits for. Those that in turn wait for the object itself do
-   * not count: of a circle, none would ever go.
+   * The dependents that block a foreground deletion. Dependents that wait for the object itself do not count: otherwise
+   * a cycle would never be deleted.
    */
   blockersOf(waiting: GraphNode): readonly GraphNode[] {
     const blockers = [...waiting.dependents].filter(({ owners }) => isBlocking(owners, waiting.uid));
@@ -139,7 +139,7 @@ export class DependencyGraph {
     return blockers.filter((blocker) => !waitingForIt.has(blocker));
   }
 
-  /** All objects deleted in the foreground that cannot go before this one has gone. */
+  /** All objects in foreground deletion that wait for this one. */
   #waitingFor(node: GraphNode): ReadonlySet<GraphNode> {
     const found = new Set<GraphNode>();
     const from = [node];
@@ -155,14 +155,14 @@ export class DependencyGraph {
   }
 
   #identify(type: ObjectType, { namespace = '', name, uid }: ObservedMeta): Identity {
-    // Lists come namespace by namespace: one string for all of one namespace instead of one for each object.
+    // Lists are sorted by namespace: share one string per namespace instead of one per object.
     if (namespace !== this.#lastNamespace) this.#lastNamespace = namespace;
     return { ...type, namespace: this.#lastNamespace, name, uid };
   }
 
   #becomeObserved(node: Node, type: ObjectType, identity: Identity): void {
     if (!isSameIdentity(node, identity)) {
-      // They referred to it before it was seen, and not all of them by what it really is.
+      // Some dependents referred to it with another identity before it was observed.
       for (const dependent of partitionDependents(node.dependents, identity).other) {
         const reference = dependent.owners.find(({ uid }) => uid === identity.uid);
         const isForeign = identity.namespace !== '' && identity.namespace !== dependent.namespace;
@@ -203,7 +203,7 @@ export class DependencyGraph {
     }
   }
 
-  /** Siblings refer to their owner in the same way: one list for all of them. */
+  /** Siblings have equal references to their owner, so they share one list. */
   #shareReferences(references: readonly Reference[]): readonly Reference[] {
     const [only] = references;
     if (only === undefined || references.length > 1) return references;
@@ -227,9 +227,9 @@ export class DependencyGraph {
       if (isDoubtful) continue;
       const isForeign = owner.namespace !== '' && owner.namespace !== node.namespace;
       if (isForeign && owner.isObserved) this.#listener.foundForeignOwner(node, reference);
-      // A virtual owner without a namespace may be one that an object outside all namespaces wrongly refers to.
+      // A virtual owner without a namespace may come from a wrong reference of a cluster-scoped object.
       const isUnsure = !owner.isObserved && owner.namespace !== node.namespace;
-      // One that deletes its dependents has looked for them already, without this one.
+      // The owner has already enqueued its dependents for deletion, without this one.
       const isLate = owner.phase === 'deletingDependents';
       isDoubtful = isForeign || isUnsure || isLate || !isSameObject(reference, owner);
     }
@@ -255,7 +255,7 @@ export class DependencyGraph {
     this.#detachFromOwners(node);
   }
 
-  /** Owners that have waited for it may be able to go now. */
+  /** Owners that waited for this object may continue their deletion. */
   #detachFromOwners(node: Node): void {
     for (const { uid } of node.owners) {
       this.#detach(node, uid);
@@ -267,7 +267,7 @@ export class DependencyGraph {
     const owner = this.#nodes.get(ownerUid);
     if (owner === undefined) return;
     owner.deleteDependent(node);
-    // A virtual node is there for those who refer to it.
+    // A virtual node exists only as long as objects refer to it.
     if (!owner.isObserved && owner.dependents.size === 0) this.#nodes.delete(ownerUid);
   }
 }

@@ -1,22 +1,22 @@
 import type { Cached, OwnerReference } from '../../pkg/api/index.ts';
 
-/** Which object is meant, and where it is said to be. Names are used again, uids never. */
+/** The identity of an object. Names can be reused, uids cannot. */
 export interface Identity {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Empty for what lives in no namespace. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** An owner, as an object refers to it: what of an `OwnerReference` decides. Its namespace is that of the object. */
+/** The relevant part of an `OwnerReference`. The owner's namespace is that of the object. */
 export interface Reference extends Omit<Identity, 'namespace'> {
-  /** `blockOwnerDeletion`: an owner deleted in the foreground stays until the object has gone. */
+  /** `blockOwnerDeletion`: the foreground deletion of the owner waits for this object. */
   readonly blocks: boolean;
 }
 
-/** Anything that refers to owners, and the namespace that it says they are in. */
+/** An object with owner references, and its namespace. */
 export interface Referrer {
   readonly namespace: string;
   readonly owners: readonly Reference[];
@@ -35,7 +35,7 @@ export function referencesOf(wire: readonly Cached<OwnerReference>[] | undefined
   }));
 }
 
-/** Whether the references say the same as those of an object, in the same order. */
+/** Whether the references equal those of an object, in the same order. */
 export function areReferences(
   references: readonly Reference[],
   wire: readonly Cached<OwnerReference>[] | undefined = [],
@@ -53,7 +53,7 @@ export function areReferences(
   );
 }
 
-/** Whether two references agree on everything that says where an owner is and which one. */
+/** Whether two references are equal, except for namespace and `blocks`. */
 export function isSameObject(a: Omit<Identity, 'namespace'>, b: Omit<Identity, 'namespace'>): boolean {
   return a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
 }
@@ -66,12 +66,12 @@ export function identityOf({ apiVersion, kind, namespace, name, uid }: Identity)
   return { apiVersion, kind, namespace, name, uid };
 }
 
-/** As users read it in events. */
+/** The format in events. */
 export function formatIdentity({ apiVersion, kind, namespace, name, uid }: Identity): string {
   return `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
 }
 
-/** A key under which equal identities are found. No part of one can hold a space. */
+/** Equal identities have the same key. No part of an identity can contain a space. */
 export function identityKey({ apiVersion, kind, namespace, name, uid }: Identity): string {
   return `${uid} ${apiVersion} ${kind} ${namespace} ${name}`;
 }
@@ -82,8 +82,8 @@ export interface Partition<T> {
 }
 
 /**
- * Parts the dependents of a uid into those that mean this identity by it and those that mean another. One that refers
- * to it twice can be both.
+ * Separates the dependents of a uid: those that refer to this identity, and those that refer to another identity with
+ * that uid. A dependent with two references can be in both lists.
  */
 export function partitionDependents<T extends Referrer>(dependents: Iterable<T>, owner: Identity): Partition<T> {
   const matching: T[] = [];
@@ -98,15 +98,15 @@ export function partitionDependents<T extends Referrer>(dependents: Iterable<T>,
 }
 
 /**
- * What else the dependents may mean by a uid, once `absent` has been found not to exist: the next identity in order
- * behind it, and from the last back to the first, so that each has its turn.
+ * The next identity that the dependents refer to with this uid, after `absent` was found not to exist. Identities are
+ * tried in order, and the first follows the last, so that each is tried.
  */
 export function nextIdentity(dependents: Iterable<Referrer>, absent: Identity): Identity | undefined {
   const candidates: Identity[] = [];
   for (const { namespace, owners } of dependents) {
     for (const reference of owners) {
       if (reference.uid !== absent.uid) continue;
-      // The absent one was asked for outside all namespaces, so its kind is known to live there.
+      // `absent` was read without a namespace, so its kind is cluster-scoped.
       const isClusterWide =
         absent.namespace === '' && reference.apiVersion === absent.apiVersion && reference.kind === absent.kind;
       const candidate = identityOf({ ...reference, namespace: isClusterWide ? '' : namespace });
@@ -117,7 +117,7 @@ export function nextIdentity(dependents: Iterable<Referrer>, absent: Identity): 
   return candidates.find((candidate) => compareIdentities(absent, candidate) < 0) ?? candidates[0];
 }
 
-/** Kinds come together, in whatever namespaces. */
+/** Sorts by kind first, then by namespace and name. */
 function compareIdentities(a: Identity, b: Identity): number {
   return (
     compare(a.kind, b.kind) ||

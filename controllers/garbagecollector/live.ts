@@ -11,7 +11,7 @@ import {
 import { ApiError, isNotFound, type Client, type DiscoveredResource } from '../../pkg/client/index.ts';
 import type { Identity } from './identity.ts';
 
-/** Where the objects of each kind live, as discovery last told. */
+/** The kinds that discovery last listed. */
 export class KnownKinds {
   #byName: ReadonlyMap<string, Kind> = new Map();
 
@@ -19,7 +19,7 @@ export class KnownKinds {
     const byName = new Map<string, Kind>();
     for (const { kind } of resources) {
       const name = `${apiVersionOf(kind)} ${kind.kind}`;
-      if (!byName.has(name)) byName.set(name, kind); // of two resources of one kind, the first is meant
+      if (!byName.has(name)) byName.set(name, kind); // if two resources have the same kind, the first is used
     }
     this.#byName = byName;
   }
@@ -36,7 +36,7 @@ export class KnownKinds {
   }
 }
 
-/** The server does not serve this kind: not yet, not at the moment, or never. Its objects cannot be asked for. */
+/** The API server does not serve this kind, perhaps only at the moment. Its objects cannot be read. */
 export class UnknownKindError extends Error {
   override readonly name = 'UnknownKindError';
   readonly reason = 'UnknownKind';
@@ -50,7 +50,7 @@ export function placeOf(kind: Kind, { namespace, name }: Pick<Identity, 'namespa
   return objectKey(kind.namespaced ? namespace : undefined, name);
 }
 
-/** The object as the server has it now; undefined if it has none of that uid. */
+/** The live object; undefined if no object with that uid exists. */
 export async function readLive(
   client: Client,
   kind: Kind,
@@ -59,7 +59,7 @@ export async function readLive(
 ): Promise<Cached<StoredMeta> | undefined> {
   try {
     const { metadata }: MetadataOnly = await client.get(metadataOf(kind), placeOf(kind, identity), signal);
-    return metadata.uid === identity.uid ? metadata : undefined; // another one took its name since
+    return metadata.uid === identity.uid ? metadata : undefined; // another object has the name
   } catch (error) {
     if (await isAbsent({ client, kind, identity }, error, signal)) return undefined;
     throw error;
@@ -67,10 +67,10 @@ export async function readLive(
 }
 
 /**
- * Whether an answer means that the server knows the resource and has no object of this name. A 404 that names no object
- * may only say that nothing answers at this path: while a definition is installed anew or an extension server is away,
- * its objects still exist, and taking them for gone would cost all that they own. But some extension servers never name
- * the object. So the collection is asked: where it can be listed, and the object is still not found, there is none.
+ * Whether an error means that the object does not exist. A 404 that does not name the object may only mean that the path
+ * is not served, for example while a definition is reinstalled or an extension server is down. The objects still exist
+ * then, and all that they own would be deleted. But some extension servers never name the object. So if the collection
+ * can be listed and the object is still not found, it does not exist.
  */
 export async function isAbsent(
   { client, kind, identity }: Place,
@@ -95,7 +95,7 @@ export async function isAbsent(
   }
 }
 
-/** An object, and how to ask for it. */
+/** An object, and how to read it. */
 export interface Place {
   readonly client: Client;
   readonly kind: Kind;

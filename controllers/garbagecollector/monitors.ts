@@ -41,22 +41,22 @@ export interface MonitorsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly syncErrors: Counter;
-  /** The series of resources that no shared informer watches. */
+  /** The metrics of resources without a shared informer. */
   readonly informerMetrics: InformerMetricsSource;
   readonly enqueue: (change: GraphChange) => void;
-  /** What the server offers may have changed: its definitions have. */
+  /** Definitions have changed, so the served resources may have changed. */
   readonly onDefinitionsChanged: () => void;
 }
 
-/** How often discovery is asked, and how long the lists of all resources may take before work begins without them. */
+/** How often discovery is refreshed, and how long workers wait for the initial lists of all resources. */
 export const syncPeriodMs = 30_000;
-/** Discovery follows a new definition with some delay: look a few times until it must have shown. */
+/** Discovery shows a new definition with some delay. So it is refreshed a few times in short intervals. */
 const soonMs = 3000;
-const looksSoon = 3;
-/** The server sends a bookmark every minute: a watch that is silent for longer than this is dead. */
+const quickRefreshes = 3;
+/** The API server sends a bookmark every minute. A watch without an event for longer than this is dead. */
 const idleTimeoutMs = 150_000;
 
-/** They are many, they come and go, and they own nothing. */
+/** Events are numerous and short-lived, and own nothing. */
 const ignored: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io']);
 const definitions: ReadonlySet<string> = new Set([
   'customresourcedefinitions.apiextensions.k8s.io',
@@ -72,7 +72,7 @@ interface Monitor extends Origin {
   isReportedLate: boolean;
 }
 
-/** The resources whose objects can be collected: all that can be listed, watched and deleted. */
+/** The resources with objects that can be collected: they can be listed, watched and deleted. */
 export function selectDeletable({ resources }: DiscoveryResult): Kind[] {
   const verbs = ['delete', 'list', 'watch'];
   return resources
@@ -82,28 +82,27 @@ export function selectDeletable({ resources }: DiscoveryResult): Kind[] {
 }
 
 /**
- * Watches everything that can be deleted, and follows discovery in what that is. What other controllers watch anyway is
- * seen through their informers; of all else the metadata is watched, and nothing kept: what the graph needs to know of
- * an object it holds itself.
+ * Watches all resources that can be deleted, as discovery lists them. Uses the shared informers of other controllers
+ * where they exist. For other resources it watches the metadata and keeps no cache: the graph has all that it needs.
  */
 export class Monitors implements Syncable {
   readonly #deps: MonitorsDeps;
-  /** By resource: a resource is watched in one version. */
+  /** By resource. A resource is watched in one version. */
   readonly #monitors = new Map<string, Monitor>();
   readonly #discovered = new Latch();
   readonly #ending = new Set<Promise<void>>();
-  #looksSoon = 0;
+  #quickRefreshes = 0;
 
   constructor(deps: MonitorsDeps) {
     this.#deps = deps;
   }
 
-  /** Every object of every resource that is known of is in the graph. */
+  /** Whether the graph has all objects of all known resources. */
   get isSynced(): boolean {
     return this.#discovered.isOpen && this.#unsynced().length === 0;
   }
 
-  /** Resolves when that is so, or has been waited for long enough: one resource that cannot be listed stops no other. */
+  /** Resolves when the graph is complete, or after a timeout: a resource that cannot be listed must not block the others. */
   async waitForSync(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
     const late = new AbortController();
@@ -123,7 +122,7 @@ export class Monitors implements Syncable {
     }
   }
 
-  /** Asks discovery, and starts and stops watches accordingly. */
+  /** Refreshes discovery, and starts and stops watches accordingly. */
   async sync(signal: AbortSignal): Promise<ReconcileResult> {
     const { discovery, kinds, logger, syncErrors } = this.#deps;
     this.#reportLate();
@@ -142,10 +141,10 @@ export class Monitors implements Syncable {
       if (!signal.aborted) syncErrors.inc();
       throw error;
     }
-    return { requeueAfterMs: this.#looksSoon-- > 0 ? soonMs : syncPeriodMs };
+    return { requeueAfterMs: this.#quickRefreshes-- > 0 ? soonMs : syncPeriodMs };
   }
 
-  /** Ends every watch, and resolves when none is left. */
+  /** Stops all watches. Resolves when none is left. */
   async stop(): Promise<void> {
     for (const monitor of this.#monitors.values()) this.#end(monitor);
     this.#monitors.clear();
@@ -155,7 +154,7 @@ export class Monitors implements Syncable {
   #follow(deletable: readonly Kind[], failures: ReadonlyMap<string, string>): void {
     const wanted = new Map(deletable.map((kind) => [resourceName(kind), kind]));
     for (const [resource, { kind, synced }] of this.#monitors) {
-      // What could not be discovered is unknown, not gone.
+      // Resources whose discovery failed are unknown, not removed.
       if (!wanted.has(resource) && failures.has(apiVersionOf(kind)) && synced.isOpen) wanted.set(resource, kind);
     }
     const former = [...this.#monitors].filter(([resource, { kind }]) => wanted.get(resource)?.version !== kind.version);
@@ -189,7 +188,7 @@ export class Monitors implements Syncable {
   #watchMetadata(kind: Kind, origin: Origin, synced: Latch, signal: AbortSignal): Promise<void> {
     const { client, clock, logger, enqueue, informerMetrics } = this.#deps;
     const metrics = informerMetrics(kind);
-    metrics.readQueuedItems(() => 0); // changes go straight to the queue of the graph
+    metrics.readQueuedItems(() => 0); // changes go directly to the queue of the graph
     const sink: Sink<MetadataOnly> = {
       push: (events) => {
         const changes = events.filter((event) => event.type !== 'BOOKMARK');
@@ -239,16 +238,16 @@ export class Monitors implements Syncable {
 
   #noteDefinitions({ resource }: Origin): void {
     if (!definitions.has(resource)) return;
-    this.#looksSoon = looksSoon;
+    this.#quickRefreshes = quickRefreshes;
     this.#deps.onDefinitionsChanged();
   }
 
   #end({ stop, synced }: Monitor): void {
     stop.abort();
-    synced.open(); // whoever waits for it need not any more
+    synced.open(); // nobody needs to wait for it any more
   }
 
-  /** In another version, the same objects are there: they stay in the graph until that has shown which ones. */
+  /** If the resource is now watched in another version, its objects stay in the graph until that version is listed. */
   #release(former: Monitor, successor: Monitor | undefined): void {
     const { enqueue } = this.#deps;
     if (successor === undefined) return enqueue(releasedChange(former));
@@ -256,7 +255,7 @@ export class Monitors implements Syncable {
       .wait(successor.stop.signal)
       .then(
         () => enqueue(releasedChange(former)),
-        () => undefined, // aborted: everything ends
+        () => undefined, // aborted: the controller stops
       )
       .finally(() => this.#ending.delete(released));
     this.#ending.add(released);
@@ -266,7 +265,7 @@ export class Monitors implements Syncable {
     return [...this.#monitors.values()].filter(({ synced }) => !synced.isOpen).map(({ resource }) => resource);
   }
 
-  /** Counts once every resource whose list has not come in the time in which discovery is asked again. */
+  /** Reports each resource once if its list takes longer than the sync period. */
   #reportLate(): void {
     const { clock, logger, syncErrors } = this.#deps;
     const late = [...this.#monitors.values()].filter(
@@ -280,7 +279,7 @@ export class Monitors implements Syncable {
   }
 }
 
-/** Labels and annotations are most of what metadata weighs, and nothing to the graph. */
+/** Drops labels and annotations: they are most of the metadata, and the graph does not need them. */
 function trim({ metadata }: MetadataOnly): MetadataOnly {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
   const { ownerReferences, finalizers, deletionTimestamp } = metadata;

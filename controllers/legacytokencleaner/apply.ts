@@ -2,7 +2,7 @@ import { apiVersionOf, keyOf, metadataOf, Secrets, type Cached, type Secret } fr
 import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
 import { invalidSinceLabel, type TokenFate } from './token-fate.ts';
 
-/** Invalidates or deletes the secret of an unused token, as decided. */
+/** Invalidates or deletes the Secret of an unused token, as planned. */
 export async function applyFate(
   client: Client,
   secret: Cached<Secret>,
@@ -21,7 +21,7 @@ export async function applyFate(
     }
     case 'delete':
       try {
-        // The resource version rules out that the token was used, or the label removed, since the cache was updated.
+        // The resource version prevents deletion if the token was used, or the label removed, after the cached version.
         await client.delete(Secrets, keyOf(secret), { preconditions: { uid, resourceVersion } }, signal);
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;

@@ -16,13 +16,13 @@ import { computeFate, isLongUnused, isTrackedLongEnough } from './token-fate.ts'
 
 const name = 'legacy-serviceaccount-token-cleaner-controller';
 
-/** Labels tell days, so to look more often would find nothing new. */
+/** The labels have a resolution of days, so more frequent checks would find nothing new. */
 const intervalMs = 24 * 3600 * 1000;
 
-/** Where the API server says since when it has recorded uses of tokens. */
+/** The ConfigMap in which the API server records since when it tracks the use of tokens. */
 const trackingConfigMap = objectKey('kube-system', 'kube-apiserver-legacy-service-account-token-tracking');
 
-/** Removes token secrets that Kubernetes once generated for service accounts and that nobody has used for `periodMs`. */
+/** Removes auto-generated token Secrets of service accounts that were not used for `periodMs`. */
 export function createLegacyTokenCleaner(context: ControllerContext, periodMs: number): Controller {
   const { clock, logger } = context;
   const client = context.clientFor('legacy-service-account-token-cleaner');
@@ -30,7 +30,7 @@ export function createLegacyTokenCleaner(context: ControllerContext, periodMs: n
   const secrets = context.informers.informerFor(Secrets, tokenSecrets);
   const pods = context.informers.informerFor(Pods);
 
-  /** Whether the secret was generated for its account: only the account's reference tells it from one made by hand. */
+  /** Whether the Secret was auto-generated. Only the reference in the service account distinguishes it from a manual one. */
   const isGenerated = (secret: Cached<Secret>): boolean => {
     const wanted = accountOfToken(secret);
     const account = wanted === undefined ? undefined : accounts.store.get(wanted.key);
@@ -62,7 +62,7 @@ export function createLegacyTokenCleaner(context: ControllerContext, periodMs: n
         if (fate.kind !== 'keep') logger.info({ object: keyOf(secret), fate: fate.kind }, 'unused token');
       } catch (error) {
         if (signal.aborted) throw error;
-        logger.error({ object: keyOf(secret), err: error }, 'unused token stays'); // until the next round; others may go
+        logger.error({ object: keyOf(secret), err: error }, 'could not clean up an unused token'); // retried in the next period
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Cached, Container, Pod, PodSpec } from '../../pkg/api/index.ts';
 
-/** The names of all secrets that a pod refers to. */
+/** The names of all Secrets that a pod refers to. */
 export function secretNamesOf({ spec }: Cached<Pod>): readonly string[] {
   const containers = [
     ...(spec.initContainers ?? []),

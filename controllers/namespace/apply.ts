@@ -12,7 +12,7 @@ import { computeConditions, type DeletionOutcome } from './conditions.ts';
 /** The finalizer that this controller removes once the namespace is empty. */
 export const finalizer = 'kubernetes';
 
-/** The live namespace, marked as terminating; undefined if there is nothing to do. Nothing is deleted by a cache's word. */
+/** The live namespace in phase Terminating; undefined if there is nothing to do. A stale cache must not delete anything. */
 export async function readTerminating(
   client: Client,
   key: ObjectKey,
@@ -31,7 +31,7 @@ export async function readTerminating(
   }
 }
 
-/** Returns the namespace as it is afterwards. */
+/** Returns the namespace after the write. */
 export async function writeConditions(
   client: Client,
   namespace: Namespace,
@@ -45,13 +45,13 @@ export async function writeConditions(
   try {
     return await client.updateStatus(Namespaces, updated, signal);
   } catch (error) {
-    // They only inform: the next pass writes them anew, and the deletion must not wait for them.
+    // Conditions are informational. The next sync writes them again, and the deletion must not wait for them.
     if (!isConflict(error) && !isNotFound(error)) throw error;
     return namespace;
   }
 }
 
-/** Removes our finalizer, the last step: the server then removes the namespace. */
+/** Removes our finalizer as the last step. The API server then removes the namespace. */
 export async function finalize(client: Client, namespace: Namespace, signal: AbortSignal): Promise<void> {
   const finalizers = (namespace.spec?.finalizers ?? []).filter((present) => present !== finalizer);
   try {

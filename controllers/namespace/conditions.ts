@@ -2,23 +2,23 @@ import { findCondition, formatTime, type Cached, type NamespaceCondition } from 
 import type { Remaining } from './remaining.ts';
 
 export interface DeletionOutcome {
-  /** Group versions that could not be described, with the reason. */
+  /** Group versions whose discovery failed, with the error. */
   readonly undiscovered: ReadonlyMap<string, string>;
-  /** Group versions whose names cannot be understood. */
+  /** Group versions that cannot be parsed. */
   readonly unparsable: readonly string[];
-  /** What went wrong with single resources, in the server's words. */
+  /** Errors of single resources, in the words of the API server. */
   readonly failures: readonly string[];
   readonly remaining: readonly Remaining[];
-  /** Nothing else is touched before the last pod has gone, so what remains besides pods is not known. */
+  /** Other resources are not deleted before the last pod is gone, so their remaining objects are not known. */
   readonly waitsForPods: boolean;
 }
 
-/** Whether nothing is left, and nothing can be hidden from us. */
+/** Whether the namespace is empty, and discovery was complete. */
 export function isEmptied({ undiscovered, unparsable, failures, remaining }: DeletionOutcome): boolean {
   return undiscovered.size === 0 && unparsable.length === 0 && failures.length === 0 && remaining.length === 0;
 }
 
-/** What kept the deletion from being complete, beside objects that take their time. */
+/** The errors of the deletion. Objects that are still terminating are no error. */
 export function problemsOf({ undiscovered, unparsable, failures }: DeletionOutcome): readonly string[] {
   return [
     ...failures,
@@ -32,7 +32,7 @@ interface Verdict {
   readonly message: string;
 }
 
-/** Every condition in the order in which it is shown, and what it says when all is well. */
+/** All conditions in their order, with reason and message for success. */
 const wellWith: ReadonlyMap<string, Verdict> = new Map([
   [
     'NamespaceDeletionDiscoveryFailure',
@@ -53,7 +53,7 @@ const wellWith: ReadonlyMap<string, Verdict> = new Map([
   ],
 ]);
 
-/** The conditions that tell how far the deletion has come, laid over those that the namespace has. */
+/** The namespace's conditions, updated with the outcome of the deletion. */
 export function computeConditions(
   present: readonly Cached<NamespaceCondition>[],
   outcome: DeletionOutcome,
@@ -74,7 +74,7 @@ export function computeConditions(
 
 function findTroubles(outcome: DeletionOutcome): ReadonlyMap<string, Verdict> {
   const { undiscovered, unparsable, failures } = outcome;
-  // As Kubernetes does: what remains is told once pods have gone, when it is known as a whole.
+  // As in the Go binary: remaining objects are reported after the pods are gone, when all of them are known.
   const remaining = outcome.waitsForPods ? [] : outcome.remaining;
   const troubles = new Map<string, Verdict>();
   if (undiscovered.size > 0) {
@@ -127,7 +127,7 @@ function parsingFailure(groupVersion: string): string {
   return `unexpected GroupVersion string: ${groupVersion}`;
 }
 
-/** What discovery could not describe, in one sentence. */
+/** One message for all discovery errors. */
 function discoveryFailure(undiscovered: ReadonlyMap<string, string>): string {
   const groups = [...undiscovered].map(([groupVersion, why]) => `${groupVersion}: ${why}`);
   return `unable to retrieve the complete list of server APIs: ${groups.sort().join(', ')}`;

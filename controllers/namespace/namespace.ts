@@ -30,7 +30,7 @@ export interface NamespaceOptions {
 }
 
 export function createNamespaceController(context: ControllerContext, options: NamespaceOptions): Controller {
-  // One namespace takes a hundred requests and more: at the rate of others it would take minutes.
+  // One namespace needs a hundred requests and more. At the default rate that would take minutes.
   const client = context.clientFor(name, { qpsFactor: 20 });
   const rateLimiter = maxOfLimiters<ObjectKey>(
     exponentialLimiter({ baseMs: 5, maxMs: 60_000 }),
@@ -47,7 +47,7 @@ export function createNamespaceController(context: ControllerContext, options: N
     {
       added: enqueue,
       updated(before, after) {
-        if (!isStatusChange(before, after)) enqueue(after); // mostly what we have written ourselves
+        if (!isStatusChange(before, after)) enqueue(after); // mostly own writes
       },
     },
     { resyncMs: options.resyncMs },
@@ -57,14 +57,14 @@ export function createNamespaceController(context: ControllerContext, options: N
     const cached = namespaces.store.get(key);
     const namespace = cached === undefined ? undefined : await readTerminating(client, key, signal);
     if (namespace === undefined) return {};
-    await context.discovery.refresh(signal); // a resource we do not know of would be left behind for good
+    await context.discovery.refresh(signal); // objects of an unknown resource would never be deleted
     const discovered = await context.discovery.preferred(signal);
     const deletedMs = parseTime(namespace.metadata.deletionTimestamp) ?? context.clock.now();
     const goneForSeconds = (context.clock.now() - deletedMs) / 1000;
     const outcome = await deleteContent({ client, namespace: key, goneForSeconds }, discovered, signal);
     const nowMs = context.clock.now();
     if (isEmptied(outcome)) {
-      // Another finalizer may keep the namespace: its conditions must not tell of failures that are over.
+      // Another finalizer may keep the namespace: its conditions must not show errors that are resolved.
       const last = willStay(namespace)
         ? await writeConditions(client, namespace, { outcome, nowMs }, signal)
         : namespace;
@@ -94,13 +94,13 @@ export class ContentLeftError extends Error {
   }
 }
 
-/** A namespace that was going before and has new conditions, and nothing else. A resync is no change at all. */
+/** Whether only the status of a terminating namespace has changed. False for a resync. */
 function isStatusChange(before: Cached<Namespace>, after: Cached<Namespace>): boolean {
   if (before.metadata.resourceVersion === after.metadata.resourceVersion) return false;
   return isBeingDeleted(before.metadata) && isEqualJson(before.spec, after.spec);
 }
 
-/** Whether the namespace is there still when our finalizer is gone. */
+/** Whether another finalizer keeps the namespace after ours is removed. */
 function willStay({ metadata, spec }: Namespace): boolean {
   return (metadata.finalizers ?? []).length > 0 || (spec?.finalizers ?? []).some((present) => present !== finalizer);
 }

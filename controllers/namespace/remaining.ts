@@ -1,19 +1,19 @@
 import { type Kind, type MetadataOnly } from '../../pkg/api/index.ts';
 
-/** Objects of one resource that are still there after their deletion was asked for. */
+/** Objects of one resource that remain after their deletion was requested. */
 export interface Remaining {
   readonly kind: Kind;
   readonly count: number;
-  /** How many of them each finalizer holds back. */
+  /** The number of objects with each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** When to look again; undefined if there is no telling why they are still there. */
+  /** The estimated time until they are gone; undefined if there is no known reason for them to remain. */
   readonly estimateSeconds: number | undefined;
 }
 
-/** Finalizers are removed by other controllers, at their own pace. */
+/** The estimate for objects with finalizers, which other controllers remove. */
 const finalizerEstimateSeconds = 15;
 
-/** What is left of a resource. `namespaceGoneForSeconds`: how long ago the namespace was deleted. */
+/** The remaining objects of a resource. `namespaceGoneForSeconds`: how long ago the namespace was deleted. */
 export function computeRemaining(
   kind: Kind,
   items: readonly Pick<MetadataOnly, 'metadata'>[],
@@ -32,8 +32,8 @@ export function computeRemaining(
 }
 
 /**
- * When to look again. Half the estimate, as nobody gains from asking a resource over and over; but sooner at first,
- * because most pods need far less than the grace they are granted.
+ * When to requeue: after half the estimate, but sooner at first, because most pods stop long before the end of their
+ * grace period.
  */
 export function nextCheckMs(remaining: readonly Remaining[], checksBefore: number): number {
   const estimate = Math.max(0, ...remaining.map(({ estimateSeconds }) => estimateSeconds ?? 0));

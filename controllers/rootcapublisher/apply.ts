@@ -1,7 +1,7 @@
 import { ConfigMaps, metadataOf, type ConfigMap, type Unsaved } from '../../pkg/api/index.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound, type Client } from '../../pkg/client/index.ts';
 
-/** Creates the ConfigMap. Nobody needs it in a namespace that is terminating or gone. */
+/** Creates the ConfigMap. A terminating or deleted namespace does not need it. */
 export async function createConfigMap(
   client: Client,
   configMap: Unsaved<ConfigMap>,
@@ -10,7 +10,7 @@ export async function createConfigMap(
   try {
     await client.create(metadataOf(ConfigMaps), configMap, signal);
   } catch (error) {
-    // It exists already: the event that adds it to the cache leads to a comparison of its content.
+    // The ConfigMap exists but is not in the cache yet. Its event enqueues the namespace, and the sync compares it.
     if (!isNotFound(error) && !isNamespaceTerminating(error) && !isAlreadyExists(error)) throw error;
   }
 }

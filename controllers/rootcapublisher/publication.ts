@@ -7,7 +7,7 @@ const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the ' +
   'internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** What to write to a namespace that has `present`, or nothing, under the name; undefined when all is as it should be. */
+/** The ConfigMap to write, given the present one; undefined if that is up to date. */
 export function planPublication(
   namespace: string,
   present: Cached<ConfigMap> | undefined,
@@ -18,7 +18,7 @@ export function planPublication(
     const annotations = { [descriptionAnnotation]: description };
     return { metadata: { namespace, name: configMapName, annotations }, data };
   }
-  // Others may word the description as they like, as long as there is one.
+  // Any description is accepted, but not an absent one.
   const isDescribed = (present.metadata.annotations?.[descriptionAnnotation] ?? '') !== '';
   if (isDescribed && isEqualJson(present.data, data)) return undefined;
   const annotations = { ...present.metadata.annotations, [descriptionAnnotation]: description };

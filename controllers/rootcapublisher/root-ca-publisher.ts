@@ -20,7 +20,7 @@ import { configMapName, planPublication } from './publication.ts';
 
 const name = 'root-ca-certificate-publisher-controller';
 
-/** Keeps the certificates by which pods know the API server in every namespace. Keys are namespaces. */
+/** Publishes the CA certificates of the API server to every namespace. Keys are namespaces. */
 export function createRootCaPublisher(context: ControllerContext, rootCa: string): Controller {
   const client = context.clientFor('root-ca-cert-publisher');
   const queue = context.queueFor('root_ca_cert_publisher');
@@ -47,7 +47,7 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
     const planned = planPublication(key, present, rootCa);
     if (planned === undefined) return;
     if (present !== undefined) return updateConfigMap(client, planned, signal);
-    if (namespaces.store.get(key)?.status?.phase === 'Terminating') return; // nothing can be created in it
+    if (namespaces.store.get(key)?.status?.phase === 'Terminating') return; // a terminating namespace accepts no new objects
     await createConfigMap(client, planned, signal);
   }
 
@@ -71,12 +71,12 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
 function createMetrics(registry: MetricsRegistry): (code: string, seconds: number) => void {
   const total = defineCounter(registry, {
     name: 'root_ca_cert_publisher_sync_total',
-    help: 'Namespaces that were looked at, by the status that the API server answered with.',
+    help: 'Number of namespace syncs, by the status code of the API server.',
     labels: ['code'],
   });
   const duration = defineHistogram(registry, {
     name: 'root_ca_cert_publisher_sync_duration_seconds',
-    help: 'Time it took to look at a namespace, by the status that the API server answered with.',
+    help: 'Duration of namespace syncs, by the status code of the API server.',
     labels: ['code'],
     buckets: exponentialBuckets(0.001, 2, 15),
   });

@@ -9,10 +9,10 @@ import { createAccount } from './apply.ts';
 
 const name = 'serviceaccount-controller';
 
-/** The account that pods run as unless they say otherwise: without it the API server admits none. */
+/** The service account of pods that name none. Without it, the API server rejects these pods. */
 const accountName = 'default';
 
-/** Keeps a `default` service account in every namespace. Keys are namespaces. */
+/** Creates the `default` service account in every namespace. Keys are namespaces. */
 export function createServiceAccountController(context: ControllerContext): Controller {
   const client = context.clientFor('service-account-controller');
   const queue = context.queueFor('serviceaccount');
@@ -35,7 +35,7 @@ export function createServiceAccountController(context: ControllerContext): Cont
   );
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    if (namespaces.store.get(key)?.status?.phase !== 'Active') return {}; // nothing can be created in a terminating one
+    if (namespaces.store.get(key)?.status?.phase !== 'Active') return {}; // a terminating namespace accepts no new objects
     const account = objectKey(key, accountName);
     if (accounts.store.get(account) === undefined) await createAccount(client, account, signal);
     return {};

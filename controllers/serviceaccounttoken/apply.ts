@@ -11,7 +11,7 @@ import { isNotFound, type Client } from '../../pkg/client/index.ts';
 import { isAccountOfToken, type TokenAccount } from '../../pkg/tokens/index.ts';
 import { withoutReference } from './token-secret.ts';
 
-/** Written over the version it was planned on: whoever was faster, their change is looked at first. */
+/** Updates the version that was planned on. After a conflict, the next sync plans again. */
 export async function updateTokenSecret(client: Client, secret: Unsaved<Secret>, signal: AbortSignal): Promise<void> {
   await ignoring([isNotFound], client.update(metadataOf(Secrets), secret, signal));
 }

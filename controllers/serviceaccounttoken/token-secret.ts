@@ -4,11 +4,11 @@ import type { Claims } from './token-signer.ts';
 
 export interface TokenParts {
   readonly sign: (claims: Claims) => string;
-  /** Empty: leave the secret's own as it is. */
+  /** Empty: keep the value in the Secret. */
   readonly rootCa: string;
 }
 
-/** The secret with all that a token secret must hold; undefined if it holds that already. */
+/** The token Secret with all required data; undefined if it is already complete. */
 export function planTokenSecret(
   secret: Cached<Secret>,
   account: Cached<ServiceAccount>,
@@ -33,7 +33,7 @@ export function planTokenSecret(
   return { ...secret, metadata: { ...secret.metadata, annotations }, data } as Unsaved<Secret>;
 }
 
-/** What a token says of its bearer. The API server looks both account and secret up, so each can revoke the token. */
+/** The claims of a token. The API server checks service account and Secret, so deleting either revokes the token. */
 export function claimsOf(account: Cached<ServiceAccount>, secret: Cached<Secret>): Claims {
   const { name, namespace = '', uid } = account.metadata;
   return {
@@ -46,7 +46,7 @@ export function claimsOf(account: Cached<ServiceAccount>, secret: Cached<Secret>
   };
 }
 
-/** The account without references to a secret that has gone; undefined if it has none. */
+/** The service account without references to a deleted Secret; undefined if it has none. */
 export function withoutReference(account: ServiceAccount, secretName: string): ServiceAccount | undefined {
   const secrets = (account.secrets ?? []).filter(({ name }) => name !== secretName);
   return secrets.length === (account.secrets ?? []).length ? undefined : { ...account, secrets };

@@ -3,7 +3,7 @@ import { isNotFound, type Client } from '../../pkg/client/index.ts';
 
 export const ttlAnnotation = 'node.alpha.kubernetes.io/ttl';
 
-/** Tells the kubelet of the node for how many seconds it may keep Secrets and ConfigMaps. */
+/** Sets the annotation that tells the kubelet for how many seconds it may cache Secrets and ConfigMaps. */
 export async function annotateTtl(
   client: Client,
   { metadata }: Cached<Node>,

@@ -1,12 +1,12 @@
 interface SizeClass {
-  /** Below this many nodes the next smaller class holds. */
+  /** With fewer nodes, the next smaller class applies. */
   readonly min: number;
-  /** Above this many nodes the next larger class holds. */
+  /** With more nodes, the next larger class applies. */
   readonly max: number;
   readonly ttlSeconds: number;
 }
 
-/** They overlap, so that a cluster around a boundary does not rewrite all its nodes with every one that comes or goes. */
+/** The classes overlap, so that a cluster near a boundary does not rewrite all nodes whenever one is added or removed. */
 const classes: readonly SizeClass[] = [
   { min: 0, max: 100, ttlSeconds: 0 },
   { min: 90, max: 500, ttlSeconds: 15 },
@@ -15,7 +15,7 @@ const classes: readonly SizeClass[] = [
   { min: 1800, max: Infinity, ttlSeconds: 300 },
 ];
 
-/** The class of a cluster of this many nodes that was of `step` before. */
+/** The class for this many nodes. `step` is the previous class. */
 export function nextStep(step: number, nodes: number): number {
   let next = step;
   while (nodes > (classes[next]?.max ?? Infinity)) next += 1;
@@ -23,7 +23,7 @@ export function nextStep(step: number, nodes: number): number {
   return next;
 }
 
-/** For how long kubelets in a cluster of that class may go on with a Secret or ConfigMap they have read. */
+/** For how long kubelets in a cluster of this class may cache Secrets and ConfigMaps. */
 export function ttlSecondsOf(step: number): number {
   return classes[step]?.ttlSeconds ?? 0;
 }

@@ -11,7 +11,7 @@ import { nextStep, ttlSecondsOf } from './cluster-size.ts';
 
 const name = 'ttl-controller';
 
-/** Not a flag of the Go binary either: enough to keep up with the largest clusters. */
+/** The Go binary has no flag for this either. It is enough for the largest clusters. */
 const workers = 5;
 
 export function createNodeTtlController(context: ControllerContext): Controller {

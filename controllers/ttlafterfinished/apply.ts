@@ -1,9 +1,9 @@
 import { Jobs, keyOf, type Cached, type Job } from '../../pkg/api/index.ts';
 import { isNotFound, type Client } from '../../pkg/client/index.ts';
 
-/** Deletes an expired Job and its pods. False if it was gone already. */
+/** Deletes an expired Job and its pods. False if it was already gone. */
 export async function deleteExpired(client: Client, job: Cached<Job>, signal: AbortSignal): Promise<boolean> {
-  // The resource version rules out that the TTL was raised, or the Job resumed, since the cache was updated.
+  // The resource version prevents deletion if the TTL was raised, or the Job resumed, after the cached version.
   const { uid, resourceVersion } = job.metadata;
   try {
     const preconditions = { uid, resourceVersion };

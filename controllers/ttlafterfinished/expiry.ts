@@ -1,14 +1,14 @@
 import { parseTime, isBeingDeleted, type Cached, type Job } from '../../pkg/api/index.ts';
 
 export type Expiry =
-  /** Not finished, without a TTL, already going, or without a time to count from. */
+  /** The Job is not finished, has no TTL, is terminating, or has no finish time. */
   | { readonly kind: 'never' }
   | { readonly kind: 'later'; readonly inMs: number; readonly finishedInFuture: boolean }
   | { readonly kind: 'now'; readonly lateMs: number };
 
 /**
- * When the Job may be deleted: its TTL after the moment it finished. Clocks that disagree can make that moment lie
- * ahead of us; then the whole TTL still has to pass from there.
+ * When the Job may be deleted: its TTL after it finished. If clocks differ, the finish time may be in the future. Then
+ * the TTL still starts at that time.
  */
 export function computeExpiry(job: Cached<Job>, nowMs: number): Expiry {
   const ttlSeconds = job.spec.ttlSecondsAfterFinished;

@@ -19,7 +19,7 @@ export function createTtlAfterFinishedController(context: ControllerContext, wor
   const logger = context.logger.child({ controller: name });
   const deletionDuration = defineHistogram(context.metrics, {
     name: 'ttl_after_finished_controller_job_deletion_duration_seconds',
-    help: 'How long after its time was up a finished Job was deleted',
+    help: 'Time from the expiry of the TTL of a finished Job until its deletion',
     buckets: exponentialBuckets(0.1, 2, 14),
   });
   const jobHandlers = jobs.addHandler(enqueueSelf(queue));
