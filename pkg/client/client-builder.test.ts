@@ -20,7 +20,7 @@ function build(url: string, anonymousTls: Connection['anonymousTls'], options: P
 const ask = (client: Client, path: string, signal = never): Promise<unknown> =>
   client.request({ method: 'GET', path }, signal);
 
-test('connections of their own serve while requests fill all others', async ({ signal }) => {
+test('a separate set of connections is usable while requests fill the others', async ({ signal }) => {
   const slow: Answer = (response, request) => (request.path === '/slow' ? silence : json({}))(response, request);
   await using server = await LoopbackServer.start(slow);
   const builder = build(server.url, () => ({}));
@@ -39,7 +39,7 @@ test('connections of their own serve while requests fill all others', async ({ s
 
 describe('service account clients whose tokens were issued before and after a rotation', () => {
   const rows: readonly { name: string; rotated: TlsIdentity; connections: number }[] = [
-    // One of the process, which asks for the tokens, and one for both clients.
+    // One connection of the process, which requests the tokens, and one for both clients.
     { name: 'of the client certificate share a connection', rotated: { ca: 'a' }, connections: 2 },
     { name: 'of the authority get one new connection', rotated: { ca: 'b' }, connections: 3 },
   ];

@@ -11,10 +11,10 @@ import { RestClient } from './rest.ts';
 import type { TlsIdentity } from './tls-options.ts';
 import { Transport } from './transport.ts';
 
-/** The API server gives up on a request after 60 s and says so: its word should come before our own end. */
+/** The API server ends a request after 60 s with an error. Our timeout is longer, so that this error arrives. */
 const defaultTimeoutMs = 70_000;
 const tokenSeconds = 3600;
-/** The share of a token's life after which it is renewed: the rest is for a server that is out of reach meanwhile. */
+/** The share of a token's lifetime after which it is renewed. The rest bridges an outage of the server. */
 const renewAtShare = 0.8;
 
 export interface ClientBuilderOptions {
@@ -23,25 +23,31 @@ export interface ClientBuilderOptions {
   readonly random?: Random | undefined;
   /** See `userAgentOf`. Each client adds its name. */
   readonly userAgent: string;
-  /** Requests a second for each client; absent or not above zero: no limit. */
+  /** Requests per second of each client. No limit if absent, zero or negative. */
   readonly qps?: number | undefined;
   readonly burst?: number | undefined;
   readonly timeoutMs?: number | undefined;
   readonly observer?: RequestObserver | undefined;
-  /** Each client acts as the service account of its name in this namespace, made if missing. Absent: as the process. */
+  /**
+   * The namespace of the service accounts. Each client acts as the service account of its name, which is created if it
+   * does not exist. If absent, clients use the credentials of the process.
+   */
   readonly serviceAccountNamespace?: string | undefined;
   readonly keepManagedFields?: boolean | undefined;
-  /** Asked before every write; absent: all may leave. */
+  /** Called before every write. If absent, all writes are allowed. */
   readonly guard?: WriteGuard | undefined;
 }
 
-/** Settings in which one client differs from the others. */
+/** Settings of a single client. */
 export interface ClientOverrides extends Pick<ClientBuilderOptions, 'qps' | 'burst' | 'timeoutMs' | 'guard'> {
-  /** Connections of this name, which only those who name them too can fill. Absent: those of all controllers. */
+  /** Use a separate set of connections, shared by the clients with this name. Default: the set of all controllers. */
   readonly connections?: string | undefined;
 }
 
-/** Makes clients that share connections, unless told otherwise, but neither user agent nor rate limit, nor, if so configured, identity. */
+/**
+ * Creates clients. By default they share connections. Each client has its own user agent and rate limit, and its own
+ * identity if service accounts are used.
+ */
 export class ClientBuilder {
   readonly #options: ClientBuilderOptions;
   readonly #transports = new Map<string, Transport>();
@@ -51,29 +57,29 @@ export class ClientBuilder {
     this.#options = options;
   }
 
-  /** As the service account of the controller if so configured, else as the process. */
+  /** Acts as the service account of the controller if `serviceAccountNamespace` is set, otherwise as the process. */
   clientFor(name: string, overrides: ClientOverrides = {}): Client {
     const { serviceAccountNamespace: namespace, connection, clock } = this.#options;
     if (namespace === undefined) return this.processClientFor(name, overrides);
     const issuer = this.processClientFor(name, overrides);
     const account = { namespace, name, tls: connection.anonymousTls };
     const credentials = serviceAccountCredentials(issuer, account, clock, this.#closed.signal);
-    // A client certificate on the same connection would outrank the token.
+    // The server would prefer a client certificate on the same connection to the token.
     return this.#client(name, overrides, this.#transportFor(`${overrides.connections ?? ''} by token`), credentials);
   }
 
-  /** With the process's own credentials, whatever else is configured: for what the process does as itself. */
+  /** Always acts with the credentials of the process, for requests that no controller makes. */
   processClientFor(name: string, overrides: ClientOverrides = {}): Client {
     const transport = this.#transportFor(overrides.connections ?? '');
     return this.#client(name, overrides, transport, this.#options.connection.credentials);
   }
 
-  /** The certificates (PEM) by which the API server is known; undefined where the machine's own are trusted, or any. */
+  /** The CA certificates (PEM) for the API server. Undefined if the system's CAs or any certificate are trusted. */
   get serverAuthority(): string | undefined {
     return this.#options.connection.anonymousTls().ca;
   }
 
-  /** Closes every connection; requests on their way fail. */
+  /** Closes all connections. Requests in flight fail. */
   close(): void {
     this.#closed.abort(new Error('client builder closed'));
     for (const transport of this.#transports.values()) {
@@ -118,7 +124,7 @@ interface Account {
   readonly tls: () => TlsIdentity;
 }
 
-/** Acts as a service account, by tokens that `issuer` asks for and that are renewed before they expire. */
+/** Acts as a service account, with tokens that `issuer` requests and that are renewed before they expire. */
 function serviceAccountCredentials(issuer: Client, account: Account, clock: Clock, signal: AbortSignal): Credentials {
   const renew = async (): Promise<Renewal> => {
     const { status } = await requestToken(issuer, account, signal);
@@ -127,11 +133,11 @@ function serviceAccountCredentials(issuer: Client, account: Account, clock: Cloc
       throw new Error(`create token for ${account.namespace}/${account.name}: none was given`);
     }
     const lifeMs = expiresMs - clock.now();
-    // Where the clocks of server and machine disagree by more than a token's life, go by what was asked for.
+    // If the clocks of server and client differ by more than the lifetime of a token, use the requested lifetime.
     const expiresAfterMs = lifeMs > 0 ? lifeMs : tokenSeconds * 1000;
     return {
       identity: {
-        // Asked for anew each time: the authority may be rotated while the token is good.
+        // Read each time: the CA may be rotated while the token is valid.
         get tls() {
           return account.tls();
         },
@@ -167,7 +173,7 @@ async function ensureServiceAccount(issuer: Client, account: Account, signal: Ab
   try {
     await create();
   } catch (error) {
-    if (!isNotFound(error)) throw error; // here it is the namespace that is missing
+    if (!isNotFound(error)) throw error; // the namespace does not exist
     await unlessItExists(issuer.create(Namespaces, { metadata: { name: namespace } }, signal));
     await create();
   }
@@ -177,6 +183,6 @@ async function unlessItExists(created: Promise<unknown>): Promise<void> {
   try {
     await created;
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error; // someone else was quicker
+    if (!isAlreadyExists(error)) throw error; // another client created it first
   }
 }

@@ -2,29 +2,29 @@ import type { Kind, KubeObject, ListMeta, ObjectKey, Unsaved } from '../api/inde
 import type * as api from '../api/index.ts';
 
 /**
- * Speaks to one API server under one identity, user agent and rate limit.
+ * A client of one API server, with one identity, user agent and rate limit.
  *
- * Every call rejects with an `ApiError` when the server refuses, with the signal's reason when it aborts, and with a
- * `ConnectionError` when the server cannot be reached. Answers of 429 and 503 with Retry-After are waited out. Lost
- * connections are retried only where the request cannot have taken effect twice: a create is never sent again once its
- * first byte may have left.
+ * Every call rejects with an `ApiError` if the server returns an error, with the signal's reason if it aborts, and with a
+ * `ConnectionError` if the server cannot be reached. Responses 429 and 503 with Retry-After are retried after that time.
+ * A request whose connection was lost is retried only if it cannot take effect twice: a create is never sent again once
+ * its first byte may have been sent.
  *
- * With `metadataOf(kind)`, answers hold metadata alone. `managedFields` are cut from every answer unless asked for.
+ * With `metadataOf(kind)`, responses hold metadata only. `managedFields` are removed from every response by default.
  */
 export interface Client {
   readonly name: string;
 
   get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<T>;
-  /** One page; `metadata.continue` of the answer leads to the next. */
+  /** Returns one page. `metadata.continue` is the token of the next page. */
   list<T extends KubeObject>(kind: Kind<T>, options: ListOptions, signal: AbortSignal): Promise<ObjectList<T>>;
-  /** Every page, as one list of the first page's resourceVersion. */
+  /** Returns all pages as one list, with the resourceVersion of the first page. */
   listAll<T extends KubeObject>(kind: Kind<T>, options: ListOptions, signal: AbortSignal): Promise<ObjectList<T>>;
   /**
-   * Ends when the server ends the stream; throws `ApiError` for an ERROR event, `ConnectionError` when the connection is
-   * lost or silent for longer than `idleTimeoutMs`. An abort, and leaving the loop, close the connection at once.
+   * Ends when the server ends the stream. Throws `ApiError` for an ERROR event, and `ConnectionError` when the connection
+   * is lost or idle for longer than `idleTimeoutMs`. An abort or the end of the loop closes the stream at once.
    */
   watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
-  /** The same events, those that arrived together in one array: far cheaper when there are thousands a second. */
+  /** The same events, in one array per received chunk: one promise for many events. */
   watchBatches<T extends KubeObject>(
     kind: Kind<T>,
     options: WatchOptions,
@@ -45,12 +45,12 @@ export interface Client {
   createToken(serviceAccount: ObjectKey, request: api.TokenRequest, signal: AbortSignal): Promise<api.TokenRequest>;
   finalizeNamespace(namespace: Unsaved<api.Namespace>, signal: AbortSignal): Promise<api.Namespace>;
 
-  /** Anything else the server offers (discovery, reviews, probes). */
+  /** Any other request (discovery, reviews, probes). */
   request(request: RawRequest, signal: AbortSignal): Promise<unknown>;
 }
 
 export interface ListOptions {
-  /** Absent: all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
@@ -65,16 +65,16 @@ export interface WatchOptions extends Pick<
   'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion' | 'resourceVersionMatch'
 > {
   readonly allowWatchBookmarks?: boolean | undefined;
-  /** Stream the present state first, then a bookmark annotated `k8s.io/initial-events-end`, then changes. */
+  /** Stream the current state first, then a bookmark with the annotation `k8s.io/initial-events-end`, then changes. */
   readonly sendInitialEvents?: boolean | undefined;
   readonly timeoutSeconds?: number | undefined;
-  /** The stream counts as dead, and throws, when no byte has come for this long. Absent: never. */
+  /** The stream throws when no byte has arrived for this long. Default: never. */
   readonly idleTimeoutMs?: number | undefined;
-  /** Objects may share with earlier ones what is equal: much cheaper, for those who only read them. Default false. */
+  /** Objects may share equal parts with earlier objects, so they must not be changed. See `SimilarJson`. Default false. */
   readonly shareEqual?: boolean | undefined;
 }
 
-/** The server leaves `apiVersion` and `kind` out of the items of a list, and so do we: the caller knows what it asked for. */
+/** The server omits `apiVersion` and `kind` in the items of a list. They are not added: the caller knows the kind. */
 export interface ObjectList<T> {
   readonly metadata: ListMeta;
   readonly items: T[];
@@ -106,7 +106,7 @@ export interface DeleteCollectionOptions
 
 export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the server's address, query included. */
+  /** The path below the server's address, with the query. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -17,7 +17,7 @@ function setUp(renewals: readonly (Renewal | Error | Promise<Renewal>)[]): {
   const left = [...renewals];
   const credentials = new RenewedCredentials(async (rejected) => {
     asked.push(rejected);
-    const next = left.shift() ?? new Error('asked too often');
+    const next = left.shift() ?? new Error('renewed too often');
     if (next instanceof Error) throw next;
     return next;
   }, clock);
@@ -33,7 +33,7 @@ function identity(name: string): Identity {
 }
 
 describe('RenewedCredentials', () => {
-  test('are given at once until their time has come', async () => {
+  test('are returned at once until they are due', async () => {
     const { credentials, clock } = setUp([renewal('a'), renewal('b')]);
     expect(await credentials.current(never)).toEqual(identity('a'));
     await clock.advance(79);
@@ -42,7 +42,7 @@ describe('RenewedCredentials', () => {
     expect(await credentials.current(never)).toEqual(identity('b'));
   });
 
-  test('are renewed once for all who wait', async () => {
+  test('are renewed once for all callers that wait', async () => {
     const { credentials, asked } = setUp([renewal('a')]);
     const given = await Promise.all([1, 2, 3].map(async () => credentials.current(never)));
     expect(given).toEqual([identity('a'), identity('a'), identity('a')]);
@@ -65,7 +65,7 @@ describe('RenewedCredentials', () => {
     expect(credentials.current(never)).toBe(second);
   });
 
-  test('serve on while they are good and cannot be renewed, and are asked for again a little later', async () => {
+  test('are used while they are valid and cannot be renewed, and the renewal is retried later', async () => {
     const { credentials, clock, asked } = setUp([
       { ...renewal('a'), expiresAfterMs: 50_000 },
       new Error('server away'),
@@ -87,7 +87,7 @@ describe('RenewedCredentials', () => {
     await expect(credentials.current(never)).rejects.toThrow('server away');
   });
 
-  test('an abort ends the wait of one caller and leaves the other its own', async () => {
+  test('an abort ends the wait of one caller and not of the other', async () => {
     const { promise, resolve } = Promise.withResolvers<Renewal>();
     const { credentials } = setUp([promise]);
     const controller = new AbortController();

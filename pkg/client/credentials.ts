@@ -1,21 +1,21 @@
 import { abortReason, type Clock } from '../time/index.ts';
 import type { TlsIdentity } from './tls-options.ts';
 
-/** After a renewal has failed, what is held stays in use for this long before the next one is tried. */
+/** After a failed renewal, the current identity is used for this long before the next attempt. */
 const retryRenewalMs = 10_000;
 
-/** What one request needs to be let in. An equal `tls` means the same connections can be used. */
+/** The credentials of one request. Requests with an equal `tls` can share connections. */
 export interface Identity {
   readonly tls: TlsIdentity;
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly headers: readonly string[];
 }
 
-/** Who a client is to the server. */
+/** The credentials of a client. */
 export interface Credentials {
-  /** Given at once while it is known to be good; a promise when it must be read, renewed or requested first. */
+  /** Returns the identity while it is valid, or a promise if it must be read, renewed or requested first. */
   current(signal: AbortSignal): Identity | Promise<Identity>;
-  /** The server did not accept this identity: the next `current` gets a new one, if there is one to be had. */
+  /** The server rejected this identity (401). The next `current` gets a new one, if there is one. */
   rejected(identity: Identity): void;
 }
 
@@ -26,15 +26,15 @@ export function staticCredentials(identity: Identity): Credentials {
 
 export interface Renewal {
   readonly identity: Identity;
-  /** From now: when to ask for the next one. */
+  /** When to request the next identity, from now. */
   readonly renewAfterMs: number;
-  /** From now: until when this one can stand in if there is no next one. */
+  /** How long this identity can be used if the renewal fails, from now. */
   readonly expiresAfterMs: number;
 }
 
 /**
- * Credentials that grow old: renewed when their time has come or the server has rejected them, once for all who wait.
- * While a renewal fails, the old ones serve as long as they are good. An abort ends the wait of one caller only.
+ * Credentials that expire. They are renewed when they are due or the server has rejected them. Callers that wait share one
+ * renewal. While renewals fail, the old identity is used until it expires. An abort ends the wait of one caller only.
  */
 export class RenewedCredentials implements Credentials {
   readonly #renew: (rejected: boolean) => Promise<Renewal>;
@@ -43,7 +43,7 @@ export class RenewedCredentials implements Credentials {
   #rejected = false;
   #renewal: Promise<Identity> | undefined;
 
-  /** `renew` is told whether the last identity was rejected, so that it trusts no cache of its own. */
+  /** The argument of `renew` is whether the last identity was rejected: then it must not use a cache. */
   constructor(renew: (rejected: boolean) => Promise<Renewal>, clock: Clock) {
     this.#renew = renew;
     this.#clock = clock;
@@ -56,7 +56,7 @@ export class RenewedCredentials implements Credentials {
   }
 
   rejected(identity: Identity): void {
-    if (this.#held?.identity !== identity) return; // an answer to a request from before the last renewal
+    if (this.#held?.identity !== identity) return; // the response to a request from before the last renewal
     this.#held = undefined;
     this.#rejected = true;
   }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { defineKind, splitApiVersion } from '../api/index.ts';
 import type { DiscoveredResource } from './discovery.ts';
 
-/** One group of resources, its versions in the server's order of preference. */
+/** An API group, with its versions in the server's order of preference. */
 export interface DiscoveredGroup {
   readonly versions: readonly DiscoveredVersion[];
 }
@@ -11,7 +11,7 @@ export interface DiscoveredGroup {
 export interface DiscoveredVersion {
   readonly groupVersion: string;
   readonly resources: readonly DiscoveredResource[];
-  /** Why the resources are not known. */
+  /** Why the resources are unknown. */
   readonly failure?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ const aggregatedSchema = z.object({
     .nullish(),
 });
 
-/** Everything in one document; undefined for an older server, which has answered in the old form. */
+/** Parses aggregated discovery. Returns undefined for the unaggregated form of older servers. */
 export function parseAggregated(document: unknown): DiscoveredGroup[] | undefined {
   const parsed = aggregatedSchema.safeParse(document);
   if (!parsed.success) return undefined;
@@ -59,13 +59,13 @@ export function parseAggregated(document: unknown): DiscoveredGroup[] | undefine
     return {
       versions: (versions ?? []).map(({ version, freshness, resources }) => {
         const groupVersion = group === '' ? version : `${group}/${version}`;
-        // The server that stands behind this group does not answer: what is listed, if anything, is what it once was.
+        // The aggregated API server of this group does not respond. The listed resources may be out of date.
         if (freshness === 'Stale') {
           return { groupVersion, resources: [], failure: `stale GroupVersion discovery: ${groupVersion}` };
         }
         const known = (resources ?? []).flatMap(({ resource, scope, responseKind, verbs }) =>
           responseKind === undefined || responseKind === null || responseKind.kind === ''
-            ? [] // only its subresources can be asked for
+            ? [] // the resource has only subresources
             : [
                 discovered(groupVersion, {
                   resource,
@@ -98,7 +98,7 @@ const groupListSchema = z.object({
     .nullish(),
 });
 
-/** The versions of each group, the preferred one first. */
+/** The versions of each group, with the preferred one first. */
 export function parseGroupList(document: unknown): string[][] {
   return (groupListSchema.parse(document).groups ?? []).map(({ versions, preferredVersion }) => {
     const names = versions.map(({ groupVersion }) => groupVersion);

@@ -42,7 +42,7 @@ describe('predicates', () => {
       ).toEqual([...is].sort());
     });
   }
-  test('take anything, and say no', () => {
+  test('are false for any other value', () => {
     for (const value of [undefined, null, 'NotFound', { reason: 'NotFound' }, new Error('NotFound')]) {
       expect(predicates.filter(([, holds]) => holds(value))).toEqual([]);
     }
@@ -50,12 +50,12 @@ describe('predicates', () => {
 });
 
 describe('ApiError', () => {
-  test('says what was attempted, and what the server said', () => {
+  test('has the verb, the object and the message of the server', () => {
     const error = new ApiError('get pods a/b', { code: 404, reason: 'NotFound', message: 'pods "b" not found' });
     expect(error.message).toBe('get pods a/b: pods "b" not found');
     expect(error.serverMessage).toBe('pods "b" not found');
   });
-  test('gets its reason from the code when a proxy answered', () => {
+  test('has a reason from the HTTP status for the response of a proxy', () => {
     expect(new ApiError('get pods', { code: 503, message: 'x' }).reason).toBe('ServiceUnavailable');
   });
   test('prefers the seconds in the status to those in the header', () => {

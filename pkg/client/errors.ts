@@ -3,19 +3,19 @@ import type { Status } from '../api/index.ts';
 type StatusDetails = NonNullable<Status['details']>;
 type StatusCause = NonNullable<StatusDetails['causes']>[number];
 
-/** The server has answered, and refused. Ask the predicates below what it means, never the message. */
+/** An error response of the server. Use the predicates below, never the message. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
-  /** The server's own word for it: `NotFound`, `AlreadyExists`, `Conflict` … */
+  /** The reason in the Status: `NotFound`, `AlreadyExists`, `Conflict` … */
   readonly reason: string;
   readonly details: StatusDetails | undefined;
-  /** How long the server asks to be left alone with this request. */
+  /** How long the server asks the client to wait before a retry. */
   readonly retryAfterSeconds: number | undefined;
-  /** With an expired continue token: a token that leads on, at the price of a list from two points in time. */
+  /** For an expired continue token: a token that continues the list at a newer resource version. */
   readonly continue: string | undefined;
-  /** What the server said, without our words around it: for conditions and events that users read. */
+  /** The message of the server alone, for conditions and events. */
   readonly serverMessage: string;
 
   constructor(attempted: string, status: Status, retryAfterSeconds?: number) {
@@ -34,13 +34,13 @@ export class ApiError extends Error {
   }
 }
 
-/** The server could not be reached, or the connection was lost before it had answered. */
+/** The server could not be reached, or the connection was lost before the response. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly reason = 'ConnectionFailed';
   /** The system's code, such as ECONNREFUSED. */
   readonly code: string | undefined;
-  /** The server may have received the request, and done what it asks. */
+  /** The server may have received and executed the request. */
   readonly mayHaveBeenSent: boolean;
 
   constructor(message: string, options: { readonly mayHaveBeenSent: boolean; readonly cause?: unknown }) {
@@ -67,7 +67,7 @@ function codeOf(cause: unknown): string | undefined {
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-/** Servers between us and the API server answer without a Status: then the code has to speak for itself. */
+/** Reasons by HTTP status, for responses without a Status, as those of proxies. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -96,7 +96,7 @@ function hasReason(error: unknown, ...wanted: readonly string[]): boolean {
 
 export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound');
 export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'AlreadyExists');
-/** Someone else has changed the object since it was read, or a precondition no longer holds. */
+/** The object has changed since it was read, or a precondition does not hold. */
 export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict');
 /** The resource version or continue token is too old: list again. */
 export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired', 'Gone');
@@ -105,33 +105,33 @@ export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Una
 export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid');
 export const isBadRequest = (error: unknown): boolean => hasReason(error, 'BadRequest');
 export const isMethodNotSupported = (error: unknown): boolean => hasReason(error, 'MethodNotAllowed');
-/** The server does not take this form of patch or body for the resource. */
+/** The server does not support this type of patch or body for the resource. */
 export const isUnsupportedMediaType = (error: unknown): boolean => hasReason(error, 'UnsupportedMediaType');
 export const isNotAcceptable = (error: unknown): boolean => hasReason(error, 'NotAcceptable');
 export const isTooManyRequests = (error: unknown): boolean =>
   error instanceof ApiError && (error.reason === 'TooManyRequests' || error.status === 429);
-/** The server did not finish in its own time; the request may have taken effect. */
+/** The server did not finish in time. The request may have taken effect. */
 export const isTimeout = (error: unknown): error is ApiError => hasReason(error, 'Timeout');
-/** The server could not do it now, and suggests to try again. */
+/** The server could not finish the request now, and suggests a retry. */
 export const isServerTimeout = (error: unknown): boolean => hasReason(error, 'ServerTimeout');
 export const isServiceUnavailable = (error: unknown): boolean => hasReason(error, 'ServiceUnavailable');
 export const isInternal = (error: unknown): boolean => hasReason(error, 'InternalError');
 export const isInvalidName = (error: unknown): error is InvalidNameError => error instanceof InvalidNameError;
 export const isConnectionError = (error: unknown): error is ConnectionError => error instanceof ConnectionError;
 
-/** The server gives this as one of the causes of its refusal. */
+/** Whether the Status has this cause. */
 export function hasCause(error: unknown, cause: string): boolean {
   return error instanceof ApiError && error.causes.some(({ reason }) => reason === cause);
 }
 
-/** A create was refused because its namespace is going away: trying again is no use. */
+/** A create was rejected because its namespace is terminating. A retry cannot succeed. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) && hasCause(error, 'NamespaceTerminating');
 
-/** The server's cache has not yet come as far as the resource version asked for: ask again a little later. */
+/** The server's watch cache has not reached the requested resource version yet. Retry a little later. */
 export const isTooLargeResourceVersion = (error: unknown): boolean => hasCause(error, 'ResourceVersionTooLarge');
 
-/** The part of an error that belongs into conditions and events: the server's own words, if it spoke. */
+/** The message for conditions and events: the server's message if there is one, without ours around it. */
 export function serverMessage(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ApiError) return cause.serverMessage;

@@ -4,20 +4,20 @@ import type { Readable } from 'node:stream';
 import { abortReason, type Clock } from '../time/index.ts';
 import { ConnectionError } from './errors.ts';
 
-/** A request as it goes to the server. */
+/** A request as it is sent. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
-  /** Names in lower case and values in turn: Node writes them as they are, without a check and a map for each request. */
+  /** Lower-case names and values, alternating. Node writes this form without building a map for each request. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
   readonly guard?: WriteGuard | undefined;
 }
 
-/** Asked right before a write leaves. Throws when this process may not write any more: then nothing is sent. */
+/** Called right before a write is sent. Throws if this process must not write any more. Then the write is not sent. */
 export type WriteGuard = () => void;
 
-/** What has come back so far: the status, the headers, and a body to read or destroy. */
+/** A response with its status and headers, and a body to read or destroy. */
 export interface HttpStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -30,7 +30,7 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** How to read what comes back: as it comes, or whole. */
+/** Reads a response, as a stream or as a whole. */
 export type Reading<A> = (response: HttpStream, exchange: Exchange<A>) => void;
 
 export interface ExchangeParts<A> {
@@ -43,7 +43,7 @@ export interface ExchangeParts<A> {
   readonly reject: (error: Error) => void;
 }
 
-/** One request on its way: whichever of answer, error, abort and timeout comes first settles it. */
+/** One request in flight. The first of response, error, abort and timeout settles it. */
 export class Exchange<A> {
   readonly #parts: ExchangeParts<A>;
   readonly #timer: { cancel(): void };
@@ -51,7 +51,7 @@ export class Exchange<A> {
   #isReleased = false;
   #sent = false;
   #onRelease: (() => void) | undefined;
-  /** What an abort destroys: the request, and once there is one the response, so that its reader hears the reason. */
+  /** The stream that an abort destroys: first the request, then the response, so that its reader gets the reason. */
   #destroyable: { destroy(error: Error): void } | undefined;
 
   constructor(parts: ExchangeParts<A>) {
@@ -60,7 +60,7 @@ export class Exchange<A> {
     parts.signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Settled, or given up: there is nothing more to do for it. */
+  /** Whether the promise is settled. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -69,13 +69,13 @@ export class Exchange<A> {
     this.#destroyable = request;
   }
 
-  /** Calls back once nothing of the exchange is left: at once if that is so already. */
+  /** Calls `callback` when the exchange has ended, or at once if it has. */
   onRelease(callback: () => void): void {
     if (this.#isReleased) callback();
     else this.#onRelease = callback;
   }
 
-  /** From here on the server may have seen it. */
+  /** From now on the server may have received the request. */
   readonly sent = (): void => {
     this.#sent = true;
   };
@@ -91,7 +91,7 @@ export class Exchange<A> {
     this.#parts.resolve(answer);
   }
 
-  /** Nothing of the exchange is left: the signal may forget it. */
+  /** The exchange has ended: removes its timer and its listener. */
   readonly release = (): void => {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -102,7 +102,7 @@ export class Exchange<A> {
 
   readonly fail = (cause: Error): void => {
     const { signal, host, reject } = this.#parts;
-    if (this.#isOver) return; // what was given up can still fail
+    if (this.#isOver) return; // a request may fail after an abort or a timeout
     this.#isOver = true;
     this.release();
     if (signal.aborted) reject(abortReason(signal));
@@ -123,7 +123,7 @@ export class Exchange<A> {
 
   #stop(reason: Error): void {
     this.#destroyable?.destroy(reason);
-    this.fail(reason); // a request that waits for its connection would only tell when it has got it
+    this.fail(reason); // a request without a connection would report the error only after it connects
   }
 }
 
@@ -140,11 +140,11 @@ export function readAnswer(response: HttpStream, exchange: Exchange<HttpAnswer>)
   });
 }
 
-/** Resolves with the headers; the signal stays in force until the stream ends. */
+/** Resolves with the headers. The signal applies until the stream ends. */
 export function readStream(response: HttpStream, exchange: Exchange<HttpStream>): void {
-  // The listener on the signal has to outlive this promise: an abort must also end a stream that is being read.
+  // The listener on the signal outlives this promise: an abort must also end a stream that is being read.
   response.stream.once('close', exchange.release);
-  response.stream.on('error', ignore); // reaches the reader through the stream; unread, it must not end the process
+  response.stream.on('error', ignore); // the reader gets the error from the stream. Without a reader, it must not end the process
   exchange.resolve(response);
 }
 

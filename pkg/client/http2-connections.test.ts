@@ -25,7 +25,7 @@ interface Answering {
   readonly clock?: Clock;
 }
 
-/** Answers each request with a line and never an end, as a watch does. */
+/** Responds to each request with a line and does not end, like a watch. */
 async function startServer({ maxConcurrentStreams = 100, isMute = false, clock = systemClock }: Answering = {}) {
   server = createSecureServer({ cert: certificate, key: privateKey, settings: { maxConcurrentStreams } });
   server.on('connection', (socket: Socket) => {
@@ -66,20 +66,20 @@ describe('streams to a server that speaks HTTP/2', () => {
     expect(accepted).toBe(1);
   });
 
-  test('bring their headers, status and body', async () => {
+  test('return headers, status and body', async () => {
     const transport = await startServer();
     const { status, headers, stream } = await open(transport, undefined, '/missing');
     expect([status, headers['content-type']]).toEqual([404, 'application/json']);
     expect(String((await once(stream, 'data'))[0])).toBe('Bearer t\n');
   });
 
-  test('take a further connection when the server allows no more on the first', async () => {
+  test('open a further connection when the first has no free stream', async () => {
     const transport = await startServer({ maxConcurrentStreams: 10 });
     await openMany(transport, 25);
     expect(accepted).toBe(3);
   });
 
-  test('make room when they end', async ({ signal }) => {
+  test('free their place when they end', async ({ signal }) => {
     const transport = await startServer({ maxConcurrentStreams: 10 });
     const ended = await openMany(transport, 10);
     await Promise.all(ended.map(({ stream }) => once(stream.destroy(), 'close')));
@@ -88,7 +88,7 @@ describe('streams to a server that speaks HTTP/2', () => {
     expect(accepted).toBe(1);
   });
 
-  test('end with their connection, and the next begin on a new one', async () => {
+  test('end with their connection, and the next ones use a new one', async () => {
     const transport = await startServer();
     const opened = await openMany(transport, 3);
     for (const { stream } of opened) stream.resume();
@@ -99,7 +99,7 @@ describe('streams to a server that speaks HTTP/2', () => {
     expect(accepted).toBe(2);
   });
 
-  test('end with the signal, and leave the others alone', async () => {
+  test('end when the signal aborts, without effect on the others', async () => {
     const transport = await startServer();
     const stop = new AbortController();
     const [first, second] = await Promise.all([open(transport, stop.signal), open(transport)]);
@@ -119,7 +119,7 @@ describe('streams to a server that speaks HTTP/2', () => {
     await expect(opening).rejects.toThrow('enough');
   });
 
-  test('say why there is no connection', async () => {
+  test('reject with the reason of a failed connection', async () => {
     const transport = await startServer();
     server.close();
     await once(server, 'close');
@@ -127,7 +127,7 @@ describe('streams to a server that speaks HTTP/2', () => {
   });
 });
 
-test('a server that never says how many streams it allows is given up, and asked anew', async ({ signal }) => {
+test('a connection without settings of the server times out, and the next stream opens a new one', async ({ signal }) => {
   const clock = new FakeClock();
   const mute = createTlsServer({ cert: certificate, key: privateKey, ALPNProtocols: ['h2'] });
   const sockets: Socket[] = [];
@@ -146,21 +146,21 @@ test('a server that never says how many streams it allows is given up, and asked
   mute.close();
 });
 
-describe('a connection on which an answer has not come in time', () => {
-  test('stays when the server is alive', async ({ signal }) => {
+describe('a connection on which a response timed out', () => {
+  test('stays open when the server answers the ping', async ({ signal }) => {
     const clock = new FakeClock();
     const transport = await startServer({ isMute: true, clock });
     const opening = open(transport);
-    await eventually(async () => clock.pendingTimers === 1, signal); // the answer's: there is a connection
+    await eventually(async () => clock.pendingTimers === 1, signal); // the timer of the response: there is a connection
     await Promise.all([clock.advance(timeoutMs), expect(opening).rejects.toThrow(/no answer within 60000 ms/)]);
-    await eventually(async () => clock.pendingTimers === 0, signal); // the pong has come
+    await eventually(async () => clock.pendingTimers === 0, signal); // the ping was answered
     const next = open(transport).catch(() => {});
     await eventually(async () => clock.pendingTimers === 1, signal);
     expect(accepted).toBe(1);
     await Promise.all([clock.advance(timeoutMs), next]);
   });
 
-  test('is given up when the server is silent', async ({ signal }) => {
+  test('is closed when the server does not answer the ping', async ({ signal }) => {
     const clock = new FakeClock();
     const transport = await startServer({ isMute: true, clock });
     const opening = open(transport);

@@ -8,16 +8,16 @@ import { ConnectionError } from './errors.ts';
 import type { Exchange, WireRequest } from './exchange.ts';
 import { tcpKeepAliveMs, type TlsOptions } from './tls-options.ts';
 
-/** Of a server that sets no limit of its own, so many streams on one connection. */
+/** Streams per connection if the server sets no limit. */
 const assumedStreams = 100;
-/** How much may be under way of one stream, and of all, before the server has to wait for us. */
+/** Bytes that the server may send, per stream and per connection, before it waits for us. */
 const streamWindow = 4 * 1024 * 1024;
 const connectionWindow = 16 * streamWindow;
-/** Node refuses streams to a connection that holds more; its default is less than one large list. */
+/** Node rejects streams on a connection that buffers more. Its default is smaller than one large list. */
 const maxSessionMegabytes = 1024;
-/** All who need a connection wait for the same; it must not keep them forever. */
+/** The time limit of a connection attempt, which all waiting streams share. */
 const connectMs = 30_000;
-/** How long a connection on which nothing has come for too long has to show that it is alive. */
+/** How long an idle connection may take to answer a ping. */
 const pongMs = 5000;
 
 export interface Http2Server {
@@ -27,22 +27,24 @@ export interface Http2Server {
 }
 
 /**
- * HTTP/2 connections to one server: one, and another whenever all streams of those that are there are taken. Fifty
- * watches over one connection are one handshake instead of fifty, on both sides.
+ * HTTP/2 connections to one server. A further one is opened when all streams of the others are in use.
+ *
+ * The gain: 50 watches on one connection are one handshake instead of 50, on both sides, and save 4 MB. Without this file,
+ * watches would use HTTP/1.1 connections (`Http1Pools`), as they do for servers without HTTP/2.
  */
 export class Http2Connections {
   readonly #server: Http2Server;
   readonly #connections = new Set<Http2Connection>();
   #connecting: Promise<void> | undefined;
-  /** Until a server turns out to speak HTTP/1.1 alone. */
-  #isSpoken = true;
+  /** False when the server has turned out to support only HTTP/1.1. */
+  #isSupported = true;
   #isClosed = false;
 
   constructor(server: Http2Server) {
     this.#server = server;
   }
 
-  /** Resolves once the request is under way, or with false where HTTP/2 is not spoken. */
+  /** Resolves with true when the request is sent, or with false if the server does not support HTTP/2. */
   async send<A>(request: WireRequest, exchange: Exchange<A>): Promise<boolean> {
     for (;;) {
       if (exchange.isOver) return true;
@@ -51,14 +53,14 @@ export class Http2Connections {
         connection.send(request, exchange);
         return true;
       }
-      if (!this.#isSpoken) return false;
+      if (!this.#isSupported) return false;
       if (this.#isClosed) throw new Error('the client has been closed');
       this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
       await this.#connecting;
     }
   }
 
-  /** Each ends with the last of its streams. */
+  /** Each connection closes when its last stream ends. */
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#connections) connection.close();
@@ -76,7 +78,7 @@ export class Http2Connections {
     try {
       await once(socket, 'secureConnect');
       if (socket.alpnProtocol !== 'h2') {
-        this.#isSpoken = false;
+        this.#isSupported = false;
         socket.destroy();
         return;
       }
@@ -108,13 +110,13 @@ class Http2Connection {
   readonly #authority: string;
   readonly #clock: Clock;
   readonly #streams = new Set<http2.ClientHttp2Stream>();
-  #isInDoubt = false;
+  #isPinging = false;
 
   private constructor(session: http2.ClientHttp2Session, authority: string, clock: Clock) {
     this.#session = session;
     this.#authority = authority;
     this.#clock = clock;
-    session.on('error', ignore); // each of its streams hears of it
+    session.on('error', ignore); // each stream gets the error too
   }
 
   static over(socket: TLSSocket, url: URL, clock: Clock): Promise<Http2Connection> {
@@ -126,12 +128,12 @@ class Http2Connection {
     return new Promise((resolve, reject) => {
       session.once('error', reject);
       session.once('close', () => reject(new Error('the connection was closed')));
-      // Not at 'connect': only here is it known how many streams the server allows.
+      // Not 'connect': the limit of streams is known only from the settings of the server.
       session.once('remoteSettings', () => {
         session.off('error', reject);
         session.setLocalWindowSize(connectionWindow);
         const connection = new Http2Connection(session, url.host, clock);
-        // Ahead of Node's own listener, to which a lost connection is the orderly end of every stream.
+        // Before Node's own listener, which treats a lost connection as the regular end of every stream.
         socket.prependListener('close', () => connection.#lose());
         resolve(connection);
       });
@@ -150,7 +152,7 @@ class Http2Connection {
     exchange.sending(stream);
     exchange.sent();
     stream.on('error', (error) => {
-      if (error instanceof ConnectionError) this.#checkLife();
+      if (error instanceof ConnectionError) this.#ping();
       exchange.fail(error);
     });
     stream.on('response', ({ [':status']: status = 0, ...answered }) =>
@@ -166,13 +168,13 @@ class Http2Connection {
     for (const stream of this.#streams) stream.destroy(new Error('the connection was lost'));
   }
 
-  /** After silence for too long: if the other side is gone, nothing else would tell for minutes. */
-  #checkLife(): void {
-    if (this.#isInDoubt || this.#session.destroyed) return;
-    this.#isInDoubt = true;
-    const timer = this.#clock.setTimer(pongMs, () => this.#session.destroy(new Error('the server has gone silent')));
+  /** Pings a connection that was idle for too long. Without the ping, a dead peer would go unnoticed for minutes. */
+  #ping(): void {
+    if (this.#isPinging || this.#session.destroyed) return;
+    this.#isPinging = true;
+    const timer = this.#clock.setTimer(pongMs, () => this.#session.destroy(new Error('the server does not respond')));
     this.#session.ping(() => {
-      this.#isInDoubt = false;
+      this.#isPinging = false;
       timer.cancel();
     });
   }

@@ -1,8 +1,12 @@
 import { ExactInteger } from '../api/index.ts';
+
 /**
- * Where the scalars of a JSON text stand, and in which container of its value: of the n-th scalar, `starts[n]` and
- * `ends[n]` in the text; `ofScalar[n]`, the index of its container, and `keys[n]`, its name or index there. Containers
- * come after those that they are in, the outermost first.
+ * The positions of all scalars in a JSON text. The n-th scalar is between `starts[n]` and `ends[n]`. It belongs to the
+ * container (object or array) with the index `ofScalar[n]`, under the name or index `keys[n]`. A container follows its
+ * parent, so the outermost is the first.
+ *
+ * Only `SimilarJson` uses outlines, which has the measured gain. An outline takes about 100 µs for a pod of 6 kB, but
+ * is made only for texts that match no earlier one.
  */
 export interface Outline {
   readonly starts: number[];
@@ -24,8 +28,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * The outline of a text that has been parsed to the given value. Undefined where it is not an object or an array, where
- * there are blanks between tokens, or where a key is given twice or means something else to JavaScript.
+ * The outline of a text that was parsed to the given value. Undefined if the value is not an object or an array, or the
+ * text has white space between tokens, a duplicate key, or the key `__proto__`.
  */
 export function outline(text: Buffer, value: unknown): Outline | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -34,8 +38,8 @@ export function outline(text: Buffer, value: unknown): Outline | undefined {
   return end === text.length ? walk.outline : undefined;
 }
 
-/** Nothing begins or ends there. */
-const nowhere = -1;
+/** The text does not match the value at this position. */
+const noMatch = -1;
 
 class Walk {
   readonly outline: Outline = {
@@ -53,24 +57,24 @@ class Walk {
     this.#text = text;
   }
 
-  /** Each of these returns where what it has passed ends. */
+  /** Like the methods below, returns the position after the value, or `noMatch`. */
   container(at: number, value: object, parent: number, key: string | number): number {
     const { containers, parents, keysInParents } = this.outline;
     const index = containers.push(value) - 1;
     parents.push(parent);
     keysInParents.push(key);
-    if (Array.isArray(value)) return this.#text[at] === openBracket ? this.#items(at + 1, value, index) : nowhere;
-    return this.#text[at] === openBrace ? this.#fields(at + 1, value as Record<string, unknown>, index) : nowhere;
+    if (Array.isArray(value)) return this.#text[at] === openBracket ? this.#items(at + 1, value, index) : noMatch;
+    return this.#text[at] === openBrace ? this.#fields(at + 1, value as Record<string, unknown>, index) : noMatch;
   }
 
   #items(start: number, items: readonly unknown[], index: number): number {
     let at = start;
     for (const [position, item] of items.entries()) {
-      if (position > 0 && this.#text[at++] !== comma) return nowhere;
+      if (position > 0 && this.#text[at++] !== comma) return noMatch;
       at = this.#value(at, item, index, position);
-      if (at === nowhere) return nowhere;
+      if (at === noMatch) return noMatch;
     }
-    return this.#text[at] === closeBracket ? at + 1 : nowhere;
+    return this.#text[at] === closeBracket ? at + 1 : noMatch;
   }
 
   #fields(start: number, fields: Readonly<Record<string, unknown>>, index: number): number {
@@ -78,15 +82,15 @@ class Walk {
     let isFirst = true;
     const seen = new Set<string>();
     while (this.#text[at] !== closeBrace) {
-      if (!isFirst && this.#text[at++] !== comma) return nowhere;
+      if (!isFirst && this.#text[at++] !== comma) return noMatch;
       isFirst = false;
       const end = this.#string(at);
-      if (end === nowhere || this.#text[end] !== colon) return nowhere;
+      if (end === noMatch || this.#text[end] !== colon) return noMatch;
       const key = JSON.parse(this.#text.toString('utf8', at, end)) as string;
-      if (seen.has(key) || key === '__proto__') return nowhere;
+      if (seen.has(key) || key === '__proto__') return noMatch;
       seen.add(key);
       at = this.#value(end + 1, fields[key], index, key);
-      if (at === nowhere) return nowhere;
+      if (at === noMatch) return noMatch;
     }
     return at + 1;
   }
@@ -100,17 +104,17 @@ class Walk {
     ends.push(end);
     ofScalar.push(index);
     keys.push(key);
-    return end === at ? nowhere : end;
+    return end === at ? noMatch : end;
   }
 
   #string(opening: number): number {
-    if (this.#text[opening] !== quote) return nowhere;
+    if (this.#text[opening] !== quote) return noMatch;
     for (let at = opening + 1; at < this.#text.length; at++) {
       const byte = this.#text[at];
       if (byte === quote) return at + 1;
       if (byte === backslash) at++;
     }
-    return nowhere;
+    return noMatch;
   }
 
   #bare(start: number): number {

@@ -37,7 +37,7 @@ const userSchema = z.looseObject({
 
 const contextSchema = z.looseObject({ cluster: z.string().min(1), user: optionalText });
 
-// Entries other than the current ones may be broken without harm, so each is checked when it is needed.
+// Entries that the current context does not use may be invalid, so each entry is validated when it is used.
 const fileSchema = z.looseObject({
   'current-context': optionalText,
   contexts: z.array(z.looseObject({ name: z.string() })).nullish(),
@@ -54,7 +54,7 @@ export interface CurrentContext {
   readonly user: KubeconfigUser;
 }
 
-/** Throws `ConfigError`, in one line that names the file and the field, for whatever cannot be used. */
+/** Throws `ConfigError` if the file is not valid. The message is one line that names the file and the field. */
 export function readKubeconfigFile(path: string): CurrentContext {
   const place = `kubeconfig ${path}`;
   const file = check(place, fileSchema, parseYaml(place, readNamedFile(place, path)));
@@ -69,7 +69,7 @@ export function readKubeconfigFile(path: string): CurrentContext {
   const absolute = (field: string, name: string | undefined): string | undefined => {
     if (name === undefined || name === '') return undefined;
     const absolutePath = isAbsolute(name) ? name : join(directory, name);
-    readNamedFile(`${place}: ${field}`, absolutePath); // better now than at the first request
+    readNamedFile(`${place}: ${field}`, absolutePath); // fails at the start instead of at the first request
     return absolutePath;
   };
   return {
@@ -109,7 +109,7 @@ export function readNamedFile(field: string, path: string): string {
   }
 }
 
-/** A host and port alone, which are no more than that, mean http, as in Go: https where TLS is configured. */
+/** An address without a scheme is http, or https if TLS is configured, like in Go. It must not have a path. */
 export function httpUrl(field: string, text: string, { hasTls = false }: { readonly hasTls?: boolean } = {}): string {
   const isBare = !/^[a-z]+:\/\//i.test(text);
   const url = isBare ? `${hasTls ? 'https' : 'http'}://${text}` : text;

@@ -49,11 +49,11 @@ async function headersOf(connection: Connection): Promise<readonly string[]> {
   return (await connection.credentials.current(never)).headers;
 }
 
-describe('loadKubeconfig names what is wrong', () => {
+describe('the errors of loadKubeconfig', () => {
   const rows: readonly { name: string; content: unknown; message: RegExp }[] = [
     { name: 'malformed YAML', content: 'a: [', message: /^kubeconfig \S+config: not valid YAML: .+$/ },
     {
-      name: 'a file that is no kubeconfig',
+      name: 'a file that is not a kubeconfig',
       content: 'hello',
       message: /^kubeconfig \S+: Invalid input: expected object/,
     },
@@ -79,7 +79,7 @@ describe('loadKubeconfig names what is wrong', () => {
       message: /: cluster "c": server: /,
     },
     {
-      name: 'a server that is no address',
+      name: 'a server that is not an address',
       content: kubeconfig({ cluster: { server: 'ftp://x' } }),
       message: /: server: "ftp:\/\/x" is not an http or https address$/,
     },
@@ -89,32 +89,32 @@ describe('loadKubeconfig names what is wrong', () => {
       message: /: server: "localhost:8080\/x" is not an http or https address$/,
     },
     {
-      name: 'a CA file that is not there',
+      name: 'a missing CA file',
       content: kubeconfig({ cluster: { 'certificate-authority': 'no.crt' } }),
       message: /: certificate-authority: \S+no\.crt: no such file$/,
     },
     {
-      name: 'a token file that is not there',
+      name: 'a missing token file',
       content: kubeconfig({ user: { tokenFile: 'no.token' } }),
       message: /: tokenFile: \S+no\.token: no such file$/,
     },
     {
-      name: 'a certificate file that is not there',
+      name: 'a missing certificate file',
       content: kubeconfig({ user: { 'client-certificate': '/no.crt' } }),
       message: /: client-certificate: \/no\.crt: no such file$/,
     },
     {
-      name: 'a CA that is no certificate',
+      name: 'a CA that is not a certificate',
       content: kubeconfig({ cluster: { 'certificate-authority-data': 'eA==' } }),
       message: /: certificate-authority: \S/,
     },
     {
-      name: 'a proxy of a kind that is not known',
+      name: 'a proxy with an unknown scheme',
       content: kubeconfig({ cluster: { 'proxy-url': 'socks5://x' } }),
       message: /: proxy-url: "socks5:\/\/x" is not/,
     },
     {
-      name: 'a plugin that is not there',
+      name: 'a missing plugin',
       content: kubeconfig({ user: { exec: { command: './no-plugin' } } }),
       message: /: credentials: spawn \S+no-plugin ENOENT$/,
     },
@@ -127,7 +127,7 @@ describe('loadKubeconfig names what is wrong', () => {
       expect(String(error)).not.toContain('\n');
     });
   }
-  test('a file that is not there', async () => {
+  test('a missing kubeconfig', async () => {
     await expect(loadKubeconfig({ path: '/no/such/config' }, new FakeClock())).rejects.toThrow(
       /^kubeconfig \/no\/such\/config: no such file$/,
     );
@@ -144,7 +144,7 @@ describe('loadKubeconfig gives', () => {
     { name: 'a token', user: { token: 't' }, headers: ['authorization', 'Bearer t'] },
     { name: 'a name and password', user: { username: 'a', password: 'b' }, headers: ['authorization', 'Basic YTpi'] },
     {
-      name: 'another user to act as',
+      name: 'an impersonated user',
       user: { token: 't', as: 'jane', 'as-groups': ['x', 'y'], 'as-uid': '7' },
       headers: [
         'impersonate-user',
@@ -160,7 +160,7 @@ describe('loadKubeconfig gives', () => {
       ],
     },
     {
-      name: 'what else is to be known of that user',
+      name: 'groups, uid and extra fields of an impersonated user',
       user: { as: 'jane', 'as-user-extra': { scopes: ['a', 'b'], 'example.com/ü%': ['c'] } },
       headers: [
         'impersonate-user',
@@ -173,13 +173,13 @@ describe('loadKubeconfig gives', () => {
         'c',
       ],
     },
-    { name: 'nothing for nobody', user: {}, headers: [] },
+    { name: 'no headers without credentials', user: {}, headers: [] },
   ];
   for (const { name, user, headers } of rows) {
     test(name, async () => expect(await headersOf(await load(kubeconfig({ user })))).toEqual(headers));
   }
 
-  test('what a plugin prints, which is told about the cluster', async () => {
+  test('the token of a plugin, which gets the cluster in its environment', async () => {
     const script = `#!/bin/sh
 case "$KUBERNETES_EXEC_INFO" in *'"server":"https://127.0.0.1:6443"'*) token=told;; *) token=untold;; esac
 echo '{"status":{"token":"'$token'"}}'`;
@@ -188,7 +188,7 @@ echo '{"status":{"token":"'$token'"}}'`;
     expect(await headersOf(await load(kubeconfig({ user: { exec } })))).toEqual(['authorization', 'Bearer told']);
   });
 
-  test('a new answer of a plugin once the server has rejected the last', async () => {
+  test('a new token of a plugin after the server rejected the last one', async () => {
     const counter = join(directory, 'counter');
     const script = `#!/bin/sh\necho x >> ${counter}\necho '{"status":{"token":"'$(wc -l < ${counter} | tr -d ' ')'"}}'`;
     chmodSync(write('counting.sh', script), 0o755);
@@ -199,7 +199,7 @@ echo '{"status":{"token":"'$token'"}}'`;
     expect((await credentials.current(never)).headers).toEqual(['authorization', 'Bearer 2']);
   });
 
-  test('word of each certificate that a plugin prints', async () => {
+  test('a report of each certificate of a plugin', async () => {
     const clock = new FakeClock();
     const authority = createAuthority({ commonName: 'ca', validity: { fromMs: 0, untilMs: 10_000_000 } });
     const answer = (untilMs: number): void => {
@@ -225,7 +225,7 @@ echo '{"status":{"token":"'$token'"}}'`;
     expect(told.slice(1)).toEqual([{ issuedAtMs: 1000, expiresAtMs: 6_000_000 }]);
   });
 
-  test('the content of a token file, anew each minute, over the same connections', async () => {
+  test('the content of a token file, read every minute, over the same connections', async () => {
     const clock = new FakeClock();
     write('token', 'first\n');
     const { credentials } = await load(kubeconfig({ user: { tokenFile: 'token' } }), clock);
@@ -238,7 +238,7 @@ echo '{"status":{"token":"'$token'"}}'`;
     expect(second.tls).toBe(first.tls);
   });
 
-  test('the last content of a token file that has vanished', async () => {
+  test('the last content of a deleted token file', async () => {
     const clock = new FakeClock();
     const path = write('vanishing', 'first');
     const { credentials } = await load(kubeconfig({ user: { tokenFile: 'vanishing' } }), clock);
@@ -248,7 +248,7 @@ echo '{"status":{"token":"'$token'"}}'`;
     expect((await credentials.current(never)).headers).toEqual(['authorization', 'Bearer first']);
   });
 
-  test('the server name and the leave not to verify', async () => {
+  test('the server name and insecure-skip-tls-verify', async () => {
     const cluster = { 'tls-server-name': 'kubernetes', 'insecure-skip-tls-verify': true };
     const { credentials } = await load(kubeconfig({ cluster }));
     const { tls } = await credentials.current(never);
@@ -272,7 +272,7 @@ echo '{"status":{"token":"'$token'"}}'`;
     });
   }
 
-  test('another server when told to', async () => {
+  test('the server of the options', async () => {
     const path = write('config', kubeconfig());
     const { address } = await loadKubeconfig({ path, server: '127.0.0.1:8080' }, new FakeClock());
     expect(address.url).toBe('http://127.0.0.1:8080');

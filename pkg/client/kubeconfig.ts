@@ -12,45 +12,45 @@ import type { PluginCertificate } from './observer.ts';
 import { isSameTls, type TlsIdentity } from './tls-options.ts';
 import type { ServerAddress } from './transport.ts';
 
-/** Token and certificate files are read again this often, as client-go does: whoever rotates them leaves an overlap. */
+/** Token and certificate files are read again this often, like in client-go. Rotated files overlap for longer. */
 const rereadMs = 60_000;
 
 export interface KubeconfigOptions {
-  /** Absent: the service account that Kubernetes has mounted into the pod. */
+  /** Default: the service account that is mounted into the pod. */
   readonly path?: string | undefined;
-  /** Goes before the address in the kubeconfig. */
+  /** Overrides the address in the kubeconfig. */
   readonly server?: string | undefined;
-  /** HTTPS_PROXY, NO_PROXY and their like; `proxy-url` in the kubeconfig goes before them. */
+  /** HTTPS_PROXY, NO_PROXY and similar variables. `proxy-url` in the kubeconfig overrides them. */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Told of each client certificate that comes from a credential plugin, for metrics. */
+  /** Called with each client certificate from a credential plugin, for metrics. */
   readonly onPluginCertificate?: ((certificate: PluginCertificate) => void) | undefined;
 }
 
-/** A server, and who the process is to it. */
+/** A server and the credentials for it. */
 export interface Connection {
   readonly address: ServerAddress;
   readonly credentials: Credentials;
-  /** How to know the server, without a client certificate: for those who show a token of their own. */
+  /** TLS settings without a client certificate, for clients with their own token. */
   readonly anonymousTls: () => TlsIdentity;
 }
 
-/** Reads a kubeconfig, and what it refers to once before it is needed. What cannot be used is a `ConfigError`. */
+/** Reads a kubeconfig, its files and its plugins. Throws `ConfigError` if they are not valid. */
 export async function loadKubeconfig(options: KubeconfigOptions, clock: Clock): Promise<Connection> {
   let access = await readAccess(options);
   let { tls } = await access.identity();
   let anonymousTls = withoutCertificate(tls);
-  const tell = (): void => {
+  const reportCertificate = (): void => {
     if (access.usesPlugin && tls.cert !== undefined) options.onPluginCertificate?.(validityOf(tls.cert));
   };
-  tell();
+  reportCertificate();
   const renew = async (rejected: boolean): Promise<Renewal> => {
-    // client-node keeps what plugins have given it until it expires; only a new KubeConfig asks them again.
+    // client-node caches credentials of plugins until they expire. Only a new KubeConfig runs the plugin again.
     if (rejected) access = await readAccess(options);
     const identity = await access.identity();
     if (!isSameTls(tls, identity.tls)) {
       tls = identity.tls;
       anonymousTls = withoutCertificate(tls);
-      tell();
+      reportCertificate();
     }
     return { identity: { ...identity, tls }, renewAfterMs: rereadMs, expiresAfterMs: Number.POSITIVE_INFINITY };
   };
@@ -64,7 +64,7 @@ export async function loadKubeconfig(options: KubeconfigOptions, clock: Clock): 
 interface Access {
   readonly address: ServerAddress;
   readonly usesPlugin: boolean;
-  /** Reads every file and asks every plugin that is due. */
+  /** Reads the files, and runs a plugin whose credentials have expired. */
   identity(): Promise<Identity>;
 }
 
@@ -90,7 +90,7 @@ async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promis
   };
 }
 
-/** What client-node leaves out of acting as another user. */
+/** The impersonation headers that client-node does not set. */
 function impersonation(user: CurrentContext['user']): readonly string[] {
   const { 'as-groups': groups = [], 'as-uid': uid, 'as-user-extra': extra } = user;
   const headers = groups.flatMap((group) => ['impersonate-group', group]);
@@ -101,7 +101,7 @@ function impersonation(user: CurrentContext['user']): readonly string[] {
   return headers;
 }
 
-/** Percent signs stand for bytes that no header name may have, and for themselves. */
+/** Percent-encodes the bytes that a header name must not have. */
 function headerNameOf(key: string): string {
   const escaped = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   return [...Buffer.from(key)]
@@ -137,7 +137,7 @@ function loadContext(config: KubeConfig, { cluster, user }: CurrentContext, url:
       clusters: [
         {
           name: 'current',
-          // Without the proxy: it is the transport that goes through it, not client-node.
+          // The transport uses the proxy, not client-node.
           cluster: { ...cluster, server: url, 'insecure-skip-tls-verify': skipVerify, 'proxy-url': undefined },
         },
       ],
@@ -148,7 +148,7 @@ function loadContext(config: KubeConfig, { cluster, user }: CurrentContext, url:
 
 type Exec = NonNullable<CurrentContext['user']['exec']>;
 
-/** Plugins written with client-go refuse to run without this variable; client-node does not set it. */
+/** Plugins built with client-go require this variable. client-node does not set it. */
 function withExecInfo(exec: Exec, cluster: CurrentContext['cluster']): Exec {
   const info = {
     apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',
@@ -211,7 +211,7 @@ function pem(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** OpenSSL takes any text for a CA and trusts nobody; better to say so than to fail every handshake. */
+/** OpenSSL accepts any text as a CA and then fails every handshake. This reports the error at the start. */
 function checkTls(place: string, { ca, cert, key }: TlsIdentity): void {
   const checkPart = <T>(field: string, part: string | undefined, read: (pem: string) => T): T | undefined => {
     try {
@@ -226,7 +226,7 @@ function checkTls(place: string, { ca, cert, key }: TlsIdentity): void {
   const certificate = checkPart('client-certificate', cert, (pem) => new X509Certificate(pem));
   const privateKey = checkPart('client-key', key, (pem) => createPrivateKey(pem));
   if ((certificate === undefined) !== (privateKey === undefined)) {
-    throw new ConfigError(`${place}: client-certificate and client-key are of use only together`);
+    throw new ConfigError(`${place}: client-certificate and client-key must be set together`);
   }
   if (certificate !== undefined && privateKey !== undefined && !certificate.checkPrivateKey(privateKey)) {
     throw new ConfigError(`${place}: client-key does not belong to client-certificate`);

@@ -35,7 +35,7 @@ describe('cutManagedFields', () => {
     },
     { name: 'cuts the only field of metadata', before: { metadata: { ...fields } }, after: { metadata: {} } },
     {
-      name: 'cuts a field in the middle, as custom resources have it',
+      name: 'cuts a field in the middle, as in custom resources',
       before: { metadata: { labels: { a: 'b' }, ...fields, name: 'a' }, spec: 1 },
       after: { metadata: { labels: { a: 'b' }, name: 'a' }, spec: 1 },
     },
@@ -50,26 +50,26 @@ describe('cutManagedFields', () => {
       after: { items: [1, 2, 3].map((n) => ({ metadata: { name: `n${n}` }, spec: { n } })) },
     },
     {
-      name: 'looks past annotations full of braces, brackets and quotes',
+      name: 'ignores braces, brackets and quotes in annotations',
       before: { metadata: { annotations: { x: '}}]]{"metadata":{\\"', y: '\\\\' }, ...fields } },
       after: { metadata: { annotations: { x: '}}]]{"metadata":{\\"', y: '\\\\' } } },
     },
     {
-      name: 'leaves a field of that name elsewhere',
+      name: 'keeps a field of that name elsewhere',
       before: { metadata: { name: 'a', ...fields }, spec: { ...fields, deeper: { metadata: [fields] } } },
       after: { metadata: { name: 'a' }, spec: { ...fields, deeper: { metadata: [fields] } } },
     },
     {
-      name: 'leaves text that looks like it',
+      name: 'keeps text that resembles the field',
       before: { data: { x: '"metadata":{"managedFields":[1]}', 'y,"managedFields': [1] } },
       after: { data: { x: '"metadata":{"managedFields":[1]}', 'y,"managedFields': [1] } },
     },
     {
-      name: 'leaves it when it is not an array',
+      name: 'keeps a field that is not an array',
       before: { metadata: { managedFields: null, name: 'a' } },
       after: { metadata: { managedFields: null, name: 'a' } },
     },
-    { name: 'leaves what has none', before: { metadata: { name: 'a' } }, after: { metadata: { name: 'a' } } },
+    { name: 'keeps an object without the field', before: { metadata: { name: 'a' } }, after: { metadata: { name: 'a' } } },
     {
       name: 'keeps characters of several bytes whole',
       before: { metadata: { annotations: { x: 'ünïcödé 🎈' }, ...fields }, spec: '日本' },
@@ -78,7 +78,7 @@ describe('cutManagedFields', () => {
   ];
   for (const { name, before, after } of rows) test(name, () => expect(cut(before)).toEqual(after));
 
-  test('leaves JSON alone that ends inside the array', () => {
+  test('does not change JSON that ends inside the array', () => {
     const text = '{"metadata":{"managedFields":[{"a":"b"';
     expect(cutManagedFields(Buffer.from(text)).toString()).toBe(text);
   });
@@ -135,7 +135,7 @@ function shuffled(object: object, random: () => number): object {
   return Object.fromEntries(Object.entries(object).sort(() => random() - 0.5));
 }
 
-/** A small seeded generator, so that a failure can be seen again. */
+/** A small seeded generator, so that a failure can be reproduced. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

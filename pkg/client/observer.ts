@@ -1,10 +1,10 @@
-/** Told about every request, for metrics. Called on the hot path: count, and return. */
+/** Called for every request, for metrics. It is on the hot path, so it must be fast. */
 export interface RequestObserver {
   requestFinished(request: FinishedRequest): void;
   rateLimiterWaited?(wait: RateLimiterWait): void;
-  /** A client was given connections: shared with clients before it, or the first on new ones. */
+  /** A new client shares the connections of earlier clients, or has new connections. */
   connectionsTaken?(shared: boolean): void;
-  /** Connections that clients shared are no more. */
+  /** A set of connections was closed. */
   connectionsClosed?(): void;
 }
 
@@ -12,9 +12,9 @@ export interface FinishedRequest {
   /** The HTTP method. */
   readonly verb: string;
   readonly host: string;
-  /** The HTTP status, or `<error>` when none came. */
+  /** The HTTP status, or `<error>` without a response. */
   readonly code: string;
-  /** Until the whole answer was there; of a watch, until it was open. */
+  /** Until the end of the response, or for a watch until its headers. */
   readonly durationMs: number;
   readonly requestBytes: number;
   /** Zero for a watch. */
@@ -27,7 +27,7 @@ export interface RateLimiterWait {
   readonly waitedMs: number;
 }
 
-/** A client certificate that a credential plugin has given. */
+/** A client certificate from a credential plugin. */
 export interface PluginCertificate {
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;

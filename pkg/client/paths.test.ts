@@ -28,7 +28,7 @@ describe('paths', () => {
     expect(() => objectPath(Pods, objectKey(undefined, 'a'))).toThrow('a namespace is needed');
   });
   for (const name of ['.', '..', '../nodes', '%2e%2e', 'a/b']) {
-    test(`refuses ${name}, which would climb out of its place`, () => {
+    test(`refuses ${name}, which would change the path`, () => {
       expect(() => objectPath(Pods, objectKey(name, 'a'))).toThrow(InvalidNameError);
       expect(() => objectPath(Nodes, name as ObjectKey)).toThrow(InvalidNameError);
     });
@@ -36,7 +36,7 @@ describe('paths', () => {
 });
 
 describe('query', () => {
-  test('holds what is set, escaped', () => {
+  test('has the parameters that are set, escaped', () => {
     expect(query({ labelSelector: 'a in (b,c)', limit: 5, watch: true, force: false, x: undefined, y: '' })).toBe(
       '?labelSelector=a%20in%20(b%2Cc)&limit=5&watch=true',
     );

@@ -1,7 +1,7 @@
 import { apiVersionOf, splitKey, type Kind, type ObjectKey } from '../api/index.ts';
 import { InvalidNameError } from './errors.ts';
 
-/** `/api/v1/namespaces/default/pods`, or without a namespace, `/api/v1/pods`. */
+/** `/api/v1/namespaces/default/pods`, or `/api/v1/pods` without a namespace. */
 export function collectionPath(kind: Kind, namespace: string | undefined): string {
   const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
   if (namespace === undefined || namespace === '' || !kind.namespaced) return `${root}/${kind.resource}`;
@@ -10,7 +10,7 @@ export function collectionPath(kind: Kind, namespace: string | undefined): strin
 
 export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): string {
   const { namespace, name } = kind.namespaced ? splitKey(key) : { namespace: undefined, name: key };
-  // An empty name would address the whole collection, and a delete would empty it.
+  // An empty name would be the path of the collection, and a delete would delete all objects.
   if (name === '') throw new InvalidNameError(`${kind.resource} of ${apiVersionOf(kind)}: a name is needed`);
   if (kind.namespaced && namespace === undefined) {
     throw new InvalidNameError(`${kind.resource} ${name}: a namespace is needed`);
@@ -19,7 +19,7 @@ export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): st
   return subresource === undefined ? path : `${path}/${subresource}`;
 }
 
-/** The namespace that a path leads into; empty when it leads into none. */
+/** The namespace in a path. Empty if there is none. */
 export function namespaceIn(path: string): string {
   const start = path.indexOf(namespaces);
   if (start === -1) return '';
@@ -29,7 +29,7 @@ export function namespaceIn(path: string): string {
 }
 const namespaces = '/namespaces/';
 
-/** The parameters that are set, as `?a=1&b=2`; empty without any. */
+/** The parameters that are set, as `?a=1&b=2`. Empty if none is set. */
 export function query(parameters: object): string {
   let text = '';
   for (const [name, value] of Object.entries(parameters)) {

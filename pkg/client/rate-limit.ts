@@ -1,8 +1,8 @@
 import { TokenBucket, type Clock } from '../time/index.ts';
 
-/** Makes requests wait so that the server sees no more of them than `qps` a second, bursts apart. */
+/** Limits requests to `qps` per second on average, with bursts of up to `burst`. */
 export interface RateLimiter {
-  /** Undefined when the request may go at once; else resolves, with the milliseconds waited, when it may. */
+  /** Returns undefined if the request can be sent at once. Otherwise resolves, with the wait in ms, when it can. */
   wait(signal: AbortSignal): Promise<number> | undefined;
 }
 
@@ -23,7 +23,7 @@ export function createRateLimiter(
       await clock.sleep(waitMs, signal);
       return waitMs;
     } catch (error) {
-      bucket.giveBack(); // aborted: those behind it need not wait for a request that never leaves
+      bucket.giveBack(); // aborted: later requests need not wait for this one
       throw error;
     }
   }

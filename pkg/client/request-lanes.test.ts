@@ -4,7 +4,7 @@ import { RequestLanes, type Lane } from './request-lanes.ts';
 
 const limits = { lane: 4, all: 6, first: 8 };
 
-/** Requests by their lanes, `client/namespace`, in the order in which they were started. */
+/** The lanes of requests, `client/namespace`, in the order in which the requests were started. */
 class Requests {
   readonly started: string[] = [];
   readonly #lanes = new RequestLanes(limits, (serve) => serve());
@@ -19,7 +19,7 @@ class Requests {
     return leave;
   }
 
-  /** The oldest request of each of these lanes ends. */
+  /** Ends the oldest request of each of these lanes. */
   end(...lanes: readonly string[]): void {
     for (const text of lanes) this.#leave.get(text)?.shift()?.();
   }
@@ -40,36 +40,36 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { name: 'one lane has as many as a lane may', entered: times(5, 'a/x'), started: times(4, 'a/x') },
+  { name: 'one lane has at most the limit of a lane', entered: times(5, 'a/x'), started: times(4, 'a/x') },
   {
-    name: 'the rest is for other lanes',
+    name: 'the rest is left to other lanes',
     entered: [...times(5, 'a/x'), ...times(2, 'a/y')],
     started: [...times(4, 'a/x'), ...times(2, 'a/y')],
   },
   {
-    name: 'the last places are for lanes that have none under way',
+    name: 'the last places are for lanes without requests in flight',
     entered: [...times(4, 'a/x'), ...times(3, 'a/y'), ...times(2, 'a/z'), 'a/u', 'a/v'],
     started: [...times(4, 'a/x'), ...times(2, 'a/y'), 'a/z', 'a/u'],
   },
   {
-    name: 'a client that has none under way never waits',
+    name: 'a client without requests in flight never waits',
     entered: [...times(4, 'a/x'), ...times(2, 'a/y'), 'a/z', 'a/u', 'a/v', ...times(2, 'b/x'), 'c/x'],
     started: [...times(4, 'a/x'), ...times(2, 'a/y'), 'a/z', 'a/u', 'b/x', 'c/x'],
   },
   {
-    name: 'the next of a lane starts when one of it ends',
+    name: 'the next request of a lane starts when another one ends',
     entered: times(6, 'a/x'),
     ended: ['a/x'],
     started: times(5, 'a/x'),
   },
   {
-    name: 'lanes that wait are served in turn, not in the order of coming',
+    name: 'waiting lanes take turns, whatever the order of their requests',
     entered: [...times(4, 'a/x'), ...times(2, 'b/x'), ...times(3, 'a/x'), ...times(2, 'b/x')],
     ended: ['a/x', 'a/x', 'b/x', 'b/x'],
     started: [...times(4, 'a/x'), ...times(2, 'b/x'), 'a/x', 'b/x', 'a/x', 'b/x'],
   },
   {
-    name: 'a lane that has all it may is passed over',
+    name: 'a lane at its limit is skipped',
     entered: [...times(5, 'a/x'), ...times(2, 'b/x'), 'b/x'],
     ended: ['b/x'],
     started: [...times(4, 'a/x'), ...times(2, 'b/x'), 'b/x'],
@@ -86,7 +86,7 @@ describe('RequestLanes', () => {
     });
   }
 
-  test('a request that is given up while it waits never starts, and the next takes its place', () => {
+  test('a request that is aborted while it waits never starts, and the next takes its place', () => {
     const requests = new Requests();
     requests.enter(...times(4, 'a/x'));
     const giveUp = requests.enter('a/x');
@@ -97,7 +97,7 @@ describe('RequestLanes', () => {
     expect(requests.started).toHaveLength(5);
   });
 
-  test('after all have ended a lane has as many places as before', () => {
+  test('a lane has its full limit again after all requests have ended', () => {
     const requests = new Requests();
     for (let round = 0; round < 3; round++) {
       requests.enter(...times(9, 'a/x'));
@@ -107,7 +107,7 @@ describe('RequestLanes', () => {
     expect(requests.started).toHaveLength(3 * 9 + 4);
   });
 
-  test('nobody goes ahead of those who wait while an ended connection becomes free', () => {
+  test('no request overtakes waiting ones while a connection becomes free', () => {
     const started: string[] = [];
     let serve = (): void => {};
     const lanes = new RequestLanes(limits, (callback) => (serve = callback));

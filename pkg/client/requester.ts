@@ -10,24 +10,24 @@ import { retryDelay, type Repetition } from './retry.ts';
 import type { HttpAnswer, HttpStream, WriteGuard } from './exchange.ts';
 import type { Transport } from './transport.ts';
 
-/** One request as the verbs of the client put it. */
+/** One request of a client's method. */
 export interface RequestSpec {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** What is attempted on which object, for messages. */
+  /** The verb and the object, for error messages. */
   readonly attempted: string;
   readonly repetition: Repetition;
   readonly accept?: string | undefined;
   readonly contentType?: string | undefined;
   readonly body?: string | undefined;
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly headers?: readonly string[] | undefined;
-  /** The answer is not read, only whether it is a good one. */
+  /** The body of a successful response is not parsed. */
   readonly ignoreAnswer?: boolean | undefined;
 }
 
 export interface RequesterOptions {
-  /** Of the client: its requests take turns with those of others. */
+  /** The name of the client, for `RequestLanes`. */
   readonly name: string;
   readonly transport: Transport;
   readonly credentials: Credentials;
@@ -41,7 +41,7 @@ export interface RequesterOptions {
   readonly guard?: WriteGuard | undefined;
 }
 
-/** Sends requests, again where that is allowed, and turns what comes back into JSON or errors. */
+/** Sends requests, retries them where that is safe, and returns JSON or throws errors. */
 export class Requester {
   readonly #options: RequesterOptions;
 
@@ -71,9 +71,9 @@ export class Requester {
         return await send(identity);
       } catch (error) {
         if (signal.aborted) throw error;
-        this.#guardOf(spec)?.(); // no use in waiting for a second try that may not leave
+        this.#guardOf(spec)?.(); // don't wait for a retry that may not be sent
         if (isUnauthorized(error) && unauthorized++ === 0) {
-          this.#options.credentials.rejected(identity); // a token may have expired or been rotated: once more, with a new one
+          this.#options.credentials.rejected(identity); // the token may have expired or been rotated: retry once, with a new one
           continue;
         }
         const delayMs = retryDelay(error, spec.repetition, { refusals, connectionErrors }, this.#options.random());
@@ -140,7 +140,7 @@ export class Requester {
     try {
       return parseJson(json);
     } catch (error) {
-      throw new Error(`${spec.attempted}: the answer is not JSON`, { cause: error });
+      throw new Error(`${spec.attempted}: the response is not JSON`, { cause: error });
     }
   }
 
@@ -161,7 +161,7 @@ export class Requester {
 }
 
 function apiErrorOf(attempted: string, code: number, headers: HttpAnswer['headers'], body: Buffer): ApiError {
-  const retryAfter = Number(headers['retry-after'] ?? Number.NaN); // dates are allowed there, but this server sends seconds
+  const retryAfter = Number(headers['retry-after'] ?? Number.NaN); // the API server sends seconds, never a date
   const status = statusIn(body) ?? { message: `status ${code}: ${body.toString('utf8', 0, 1024).trim()}` };
   return new ApiError(attempted, { ...status, code }, Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
@@ -171,7 +171,7 @@ function statusIn(body: Buffer): Status | undefined {
     const parsed: unknown = JSON.parse(body.toString('utf8'));
     return isStatus(parsed) ? parsed : undefined;
   } catch {
-    return undefined; // a proxy's page, or nothing at all: the code says what there is to say
+    return undefined; // the page of a proxy, or an empty body: the HTTP status is enough
   }
 }
 

@@ -19,7 +19,7 @@ const sockets = new Set<Socket>();
 let server: Server | TcpServer;
 let transport: Transport;
 let accepted = 0;
-/** Answers that have not been given, by the path that they were asked for. */
+/** Responses that have not been sent, by path. */
 let held: { readonly path: string; readonly response: ServerResponse }[] = [];
 
 async function listen(clock: Clock): Promise<void> {
@@ -33,7 +33,7 @@ async function listen(clock: Clock): Promise<void> {
   transport = new Transport({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }, clock);
 }
 
-/** Holds back the answers to paths below `/slow`, gives all others at once. */
+/** Delays the responses to paths below `/slow` and sends all others at once. */
 async function startServer(clock: Clock = systemClock): Promise<void> {
   server = createServer({ cert: certificate, key: privateKey }, ({ url: path = '' }, response) => {
     if (path.startsWith('/slow')) held.push({ path, response });
@@ -73,8 +73,8 @@ afterEach(() => {
   held = [];
 });
 
-describe('while a namespace is slow and has more requests than may be under way', () => {
-  test('others of the same client and other clients get their answers', async ({ signal }) => {
+describe('while a slow namespace has more requests than its limit', () => {
+  test('other namespaces of the same client and other clients get their responses', async ({ signal }) => {
     await startServer();
     const slow = sendMany(200, '/slow');
     await eventually(async () => held.length === defaultLaneLimits.lane, signal);
@@ -87,7 +87,7 @@ describe('while a namespace is slow and has more requests than may be under way'
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(200);
   });
 
-  test('a request that waits for its turn is aborted at once, and never sent', async ({ signal }) => {
+  test('a request that waits in its lane is aborted at once, and never sent', async ({ signal }) => {
     await startServer();
     const slow = sendMany(64, '/slow');
     await eventually(async () => held.length === 64, signal);
@@ -101,7 +101,7 @@ describe('while a namespace is slow and has more requests than may be under way'
     expect(held).toEqual([]);
   });
 
-  test('a request that waits for its turn times out, and never is sent', async ({ signal }) => {
+  test('a request that waits in its lane times out, and is never sent', async ({ signal }) => {
     const clock = new FakeClock();
     await startServer(clock);
     const slow = sendMany(64, '/slow');
@@ -116,13 +116,13 @@ describe('while a namespace is slow and has more requests than may be under way'
   });
 });
 
-test('one busy lane opens no more connections than it may have requests under way', async () => {
+test('a busy lane opens no more connections than its limit of requests in flight', async () => {
   await startServer();
   for (let round = 0; round < 5; round++) await sendMany(200, '/');
   expect(accepted).toBeLessThanOrEqual(defaultLaneLimits.lane);
 });
 
-test('a request that cannot be sent gives its turn back', async () => {
+test('a request that cannot be sent frees its place in the lane', async () => {
   await startServer();
   const failed = await sendMany(100, '/a path');
   expect(failed.filter(({ status }) => status === 'rejected')).toHaveLength(100);
@@ -137,8 +137,8 @@ test('requests that wait fail when the client is closed', async ({ signal }) => 
   expect((await slow).filter(({ status }) => status === 'rejected')).toHaveLength(80);
 });
 
-describe('while handshakes take for ever', () => {
-  /** Takes connections and says nothing. */
+describe('while handshakes hang', () => {
+  /** Accepts connections and sends nothing. */
   async function startMuteServer(clock: Clock): Promise<void> {
     server = createTcpServer((socket) => socket.resume());
     await listen(clock);
@@ -171,7 +171,7 @@ describe('while handshakes take for ever', () => {
 });
 
 describe('rotated certificates', () => {
-  test('that are the same in other objects keep the connection', async () => {
+  test('that are equal keep the connection', async () => {
     await startServer();
     const copy = { ...tls };
     for (let round = 0; round < 10; round++) {
@@ -181,7 +181,7 @@ describe('rotated certificates', () => {
     expect(accepted).toBe(1);
   });
 
-  test('get a new connection, and none of the old ones stays', async ({ signal }) => {
+  test('get a new connection, and the old ones are closed', async ({ signal }) => {
     await startServer();
     const slow = send('/slow');
     await send('/');

@@ -52,7 +52,7 @@ async function start(answers: readonly Answer[], options: HarnessOptions = {}): 
   return { server, client, clock, [Symbol.asyncDispose]: dispose };
 }
 
-/** Lets the retries' pauses pass while a call is on its way. */
+/** Advances the clock past the delays of retries during a call. */
 async function withTime<T>(clock: FakeClock, call: Promise<T>): Promise<T> {
   const progress = { done: false };
   const settled = call.finally(() => (progress.done = true));
@@ -100,7 +100,7 @@ describe('verbs', () => {
       headers: { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json' },
     },
     {
-      name: 'create of a kind without types, which is told what it is',
+      name: 'create of an untyped kind, with apiVersion and kind',
       call: (client) => client.create(Widgets, { metadata: { namespace: 'ns', name: 'w' }, size: 'ü' }, never),
       request: 'POST /prefix/apis/example.com/v1beta1/namespaces/ns/widgets',
       body: { apiVersion: 'example.com/v1beta1', kind: 'Widget', metadata: { namespace: 'ns', name: 'w' }, size: 'ü' },
@@ -183,7 +183,7 @@ describe('verbs', () => {
     expect(harness.server.requests).toEqual([]);
   });
 
-  test('an answer that is not JSON comes as text', async () => {
+  test('a response that is not JSON is returned as text', async () => {
     await using harness = await start([(response) => response.end('ok')]);
     expect(await harness.client.request({ method: 'GET', path: '/healthz' }, never)).toBe('ok');
   });
@@ -204,7 +204,7 @@ describe('lists', () => {
     expect((await harness.client.list(metadataOf(Pods), {}, never)).items).toEqual([]);
   });
 
-  test('listAll joins the pages, and gives the version on the first alone', async () => {
+  test('listAll joins the pages, and sends the resourceVersion with the first only', async () => {
     await using harness = await start([page(['a', 'b'], 'next'), page(['c'])]);
     const list = await harness.client.listAll(Pods, { resourceVersion: '0', labelSelector: 'x' }, never);
     expect(list.items.map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
@@ -215,33 +215,33 @@ describe('lists', () => {
     ]);
   });
 
-  test('listAll starts over in one piece when the pages have expired', async () => {
+  test('listAll lists again without pages when the pages have expired', async () => {
     await using harness = await start([page(['a'], 'next'), status(410, { reason: 'Expired' }), page(['x', 'y'])]);
     const list = await harness.client.listAll(Pods, {}, never);
     expect(list.items.map(({ metadata }) => metadata.name)).toEqual(['x', 'y']);
     expect(harness.server.requests.at(-1)?.path).toBe('/prefix/api/v1/pods');
   });
 
-  test('managedFields never arrive', async () => {
+  test('managedFields are removed', async () => {
     await using harness = await start([json({ metadata: { name: 'a', managedFields: [{ manager: 'x' }] } })]);
     expect(await harness.client.get(Pods, key, never)).toEqual({ metadata: { name: 'a' } });
   });
 });
 
 describe('errors and retries', () => {
-  test('a refusal becomes an ApiError that says what was attempted', async () => {
+  test('an error response becomes an ApiError with the verb and the object', async () => {
     await using harness = await start([status(404, { reason: 'NotFound', message: 'pods "a" not found' })]);
     const error: unknown = await harness.client.get(Pods, key, never).catch((caught: unknown) => caught);
     expect(isNotFound(error)).toBe(true);
     expect(error).toMatchObject({ message: 'get pods ns/a: pods "a" not found', status: 404 });
   });
 
-  test('a page from a proxy in between becomes an ApiError too', async () => {
+  test('the page of a proxy becomes an ApiError too', async () => {
     await using harness = await start([(response) => response.writeHead(502).end('<html>bad gateway</html>')]);
     await expect(harness.client.get(Pods, key, never)).rejects.toMatchObject({ status: 502, reason: 'Unknown' });
   });
 
-  test('429 is waited out for as long as the server asks', async () => {
+  test('429 is retried after the time that the server asks for', async () => {
     await using harness = await start([status(429, {}, { 'retry-after': '3' }), ok]);
     const started = harness.clock.monotonic();
     await withTime(
@@ -252,7 +252,7 @@ describe('errors and retries', () => {
     expect(harness.server.requests).toHaveLength(2);
   });
 
-  test('a get survives connections that are closed under it', async () => {
+  test('a get is retried when its connection is closed', async () => {
     await using harness = await start([hangUp, hangUp, ok]);
     await withTime(harness.clock, harness.client.get(Pods, key, never));
     expect(harness.server.requests).toHaveLength(3);
@@ -268,7 +268,7 @@ describe('errors and retries', () => {
     expect(harness.server.requests).toHaveLength(1);
   });
 
-  test('a create on a kept connection that was closed is never sent again either', async () => {
+  test('a create on a kept-alive connection that was closed is never sent again either', async () => {
     await using harness = await start([ok, hangUp, ok]);
     await harness.client.get(Pods, key, never);
     const create = harness.client.create(ConfigMaps, { metadata: { namespace: 'ns', name: 'a' } }, never);
@@ -276,7 +276,7 @@ describe('errors and retries', () => {
     expect(harness.server.requests).toHaveLength(2);
   });
 
-  test('a create that could not connect is tried again', async () => {
+  test('a create that could not connect is retried', async () => {
     await using harness = await start([ok]);
     await harness.server[Symbol.asyncDispose]();
     const create = harness.client.create(ConfigMaps, { metadata: { namespace: 'ns', name: 'a' } }, never);
@@ -289,12 +289,12 @@ describe('errors and retries', () => {
 
   const repeated: readonly { name: string; call: (client: Client) => Promise<unknown>; times: number }[] = [
     {
-      name: 'an update without a version',
+      name: 'an update without a resourceVersion',
       times: 1,
       call: (client) => client.update(Namespaces, { metadata: { name: 'n' } }, never),
     },
     {
-      name: 'an update of one version',
+      name: 'an update with a resourceVersion',
       times: 2,
       call: (client) => client.update(Namespaces, { metadata: { name: 'n', resourceVersion: '1' } }, never),
     },
@@ -326,7 +326,7 @@ describe('errors and retries', () => {
     expect(harness.server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer 1', 'Bearer 2']);
   });
 
-  test('no answer in time ends the request', async () => {
+  test('a request without a response times out', async () => {
     await using harness = await start([silence]);
     const create = harness.client.create(ConfigMaps, { metadata: { namespace: 'ns', name: 'a' } }, never);
     const failure = create.catch((error: unknown) => error);
@@ -358,7 +358,7 @@ describe('aborts', () => {
     expect(harness.server.connections).toBe(0);
   });
 
-  test('a finished request leaves neither timer nor listener', async () => {
+  test('a finished request leaves no timer and no listener', async () => {
     await using harness = await start([ok]);
     const { signal } = new AbortController();
     await harness.client.get(Pods, key, signal);
@@ -426,7 +426,7 @@ describe('watch', () => {
     await expect(watching).rejects.toMatchObject({ name: 'ConnectionError' });
   });
 
-  test('a refusal throws', async () => {
+  test('an error response throws', async () => {
     await using harness = await start([status(410, { reason: 'Expired' })]);
     const iterator = harness.client.watch(Pods, {}, never)[Symbol.asyncIterator]();
     const error: unknown = await iterator.next().catch((caught: unknown) => caught);
@@ -435,7 +435,7 @@ describe('watch', () => {
 });
 
 describe('observer and rate limit', () => {
-  test('the observer hears of every attempt, with sizes and code', async () => {
+  test('the observer is called for every attempt, with sizes and code', async () => {
     const heard: FinishedRequest[] = [];
     const observer = { requestFinished: (request: FinishedRequest) => void heard.push(request) };
     await using harness = await start([hangUp, json({}, 201)], { observer });
@@ -461,7 +461,7 @@ describe('observer and rate limit', () => {
     await expect(third).rejects.toThrow('enough');
   });
 
-  test('the observer hears which clients share connections', () => {
+  test('the observer is called for clients that share connections', () => {
     const heard: unknown[] = [];
     const observer = {
       requestFinished() {},

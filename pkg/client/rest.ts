@@ -30,7 +30,7 @@ const patchContentTypes: Readonly<Record<Patch['type'], string>> = {
 
 export type RestClientOptions = RequesterOptions;
 
-/** The verbs of the API, as paths, queries and bodies. What comes back is taken at the server's word for its type. */
+/** The verbs of the API, as paths, queries and bodies. The types of responses are not validated. */
 export class RestClient implements Client {
   readonly name: string;
   readonly #requester: Requester;
@@ -56,7 +56,7 @@ export class RestClient implements Client {
       accept: kind.metadataOnly === true ? acceptMetadataList : undefined,
     };
     const list = (await this.#requester.send(spec, signal)) as ObjectList<T> & { items: T[] | null };
-    // Go writes an empty list of metadata as null.
+    // Go writes an empty PartialObjectMetadataList with null for its items.
     return list.items === null ? { ...list, items: [] } : list;
   }
 
@@ -66,7 +66,7 @@ export class RestClient implements Client {
     signal: AbortSignal,
   ): Promise<ObjectList<T>> {
     const first = await this.list(kind, { limit: pageSize, ...options }, signal);
-    // A continue token carries the resource version of its list; the server refuses it beside another one.
+    // A continue token includes the resource version of its list. The server rejects it together with another one.
     const next = { limit: pageSize, ...options, resourceVersion: undefined, resourceVersionMatch: undefined };
     const { items } = first;
     let token = first.metadata.continue;
@@ -76,8 +76,8 @@ export class RestClient implements Client {
         for (const item of page.items) items.push(item);
         token = page.metadata.continue;
       } catch (error) {
-        // The pages took longer than the server keeps history. Going on would mix two points in time; one large
-        // answer cannot expire.
+        // The pages took longer than the server keeps history. Continuing would mix two resource versions. A list
+        // without pages cannot expire.
         if (isExpired(error)) return this.list(kind, { ...options, limit: undefined, continue: undefined }, signal);
         throw error;
       }
@@ -135,7 +135,7 @@ export class RestClient implements Client {
     const { type, body, subresource, fieldManager, force } = patch;
     const place = target('patch', kind, key, subresource);
     const options: SendOptions = {
-      // Applying the same state twice is the same as once; other patches may count or append.
+      // Applying the same state twice has no further effect. Other patches may append.
       repetition: type === 'apply' ? 'repeatable' : 'once',
       contentType: patchContentTypes[type],
       body,
@@ -185,7 +185,7 @@ export class RestClient implements Client {
   async createToken(serviceAccount: ObjectKey, request: TokenRequest, signal: AbortSignal): Promise<TokenRequest> {
     const place = target('create token for', ServiceAccounts, serviceAccount, 'token');
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', ...request };
-    // Nothing is stored: a token that got lost on the way is only one that nobody has.
+    // The server does not store tokens, so a lost response does no harm.
     return (await this.#send('POST', place, { repetition: 'repeatable', body }, signal)) as TokenRequest;
   }
 
@@ -210,7 +210,7 @@ export class RestClient implements Client {
   }
 
   #put(place: Target, object: Unsaved<KubeObject>, signal: AbortSignal): Promise<unknown> {
-    // With the version that it was read at, a second time can only be refused.
+    // With a resourceVersion, a second update can only be rejected.
     const repetition = object.metadata.resourceVersion === undefined ? 'once' : 'repeatable';
     return this.#send('PUT', place, { repetition, body: typed(place.kind, object) }, signal);
   }
@@ -243,19 +243,19 @@ function attempt(verb: string, kind: Kind, where: string | undefined): string {
     : `${verb} ${resourceName(kind)} ${where}`;
 }
 
-/** Objects out of a list do not say what they are, and custom resources are refused without. */
+/** Items of a list have no apiVersion and kind, and the server requires both for custom resources. */
 function typed(kind: Kind, object: Unsaved<KubeObject>): unknown {
   return object.kind === kind.kind && object.apiVersion !== undefined
     ? object
     : { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
 }
 
-/** The answer to a delete is the object or a Status; either way nobody reads it, so the smallest form will do. */
+/** The response to a delete is the object or a Status. It is not read, so ask for metadata only. */
 function deletion(options: DeleteOptions, accept: string): SendOptions {
   const { gracePeriodSeconds, propagationPolicy, preconditions } = options;
   const asked = gracePeriodSeconds ?? propagationPolicy ?? preconditions;
   return {
-    // The name may belong to another object by the second time, unless the uid says which is meant.
+    // Without a uid, a second delete could delete another object of the same name.
     repetition: preconditions?.uid === undefined ? 'once' : 'repeatable',
     accept,
     ignoreAnswer: true,

@@ -10,9 +10,9 @@ const lost = (mayHaveBeenSent: boolean): ConnectionError => new ConnectionError(
 
 describe('retryDelay', () => {
   const rows: readonly { name: string; error: Error; repetition: Repetition; expected: number | undefined }[] = [
-    { name: '429 is waited out, also for a create', error: refused(429, 2), repetition: 'once', expected: 2000 },
-    { name: '503 is waited out, also for a create', error: refused(503, 1), repetition: 'once', expected: 1000 },
-    { name: '429 that names no time is final', error: refused(429), repetition: 'safe', expected: undefined },
+    { name: '429 is retried, also for a create', error: refused(429, 2), repetition: 'once', expected: 2000 },
+    { name: '503 is retried, also for a create', error: refused(503, 1), repetition: 'once', expected: 1000 },
+    { name: '429 without a time is final', error: refused(429), repetition: 'safe', expected: undefined },
     {
       name: 'a wait of over a minute is left to the caller',
       error: refused(429, 61),
@@ -52,11 +52,11 @@ describe('retryDelay', () => {
   for (const { name, error, repetition, expected } of rows) {
     test(name, () => expect(retryDelay(error, repetition, fresh, 0)).toBe(expected));
   }
-  test('gives up after ten refusals', () => {
+  test('stops after ten error responses', () => {
     expect(retryDelay(refused(429, 1), 'safe', { refusals: 9, connectionErrors: 0 }, 0)).toBe(1000);
     expect(retryDelay(refused(429, 1), 'safe', { refusals: 10, connectionErrors: 0 }, 0)).toBeUndefined();
   });
-  test('gives up after three lost connections, each waited for longer', () => {
+  test('stops after three lost connections, with a longer delay each time', () => {
     const delays = [0, 1, 2, 3].map((connectionErrors) =>
       retryDelay(lost(true), 'safe', { refusals: 0, connectionErrors }, 0),
     );

@@ -2,16 +2,16 @@ import { backoffDelay } from '../time/index.ts';
 import { ApiError, ConnectionError, hasCause } from './errors.ts';
 
 /**
- * What may be done twice. `safe`: anything that only reads. `repeatable`: a write whose repetition changes nothing more,
- * because a precondition or its own nature sees to it. `once`: everything else, above all a create.
+ * Whether a request may be sent twice. `safe`: it only reads. `repeatable`: a write without a further effect when it is
+ * repeated. `once`: every other write, as a create.
  */
 export type Repetition = 'safe' | 'repeatable' | 'once';
 
-/** As many as client-go allows: a server that refuses ten times in a row is not about to change its mind. */
+/** Retries after error responses, as many as in client-go. */
 const maxRefusals = 10;
-/** Longer waits are the caller's business: it gets the error, which says how long. */
+/** The longest wait. For a longer Retry-After, the caller gets the error. */
 const maxRetryAfterMs = 60_000;
-/** Enough to get over a connection that was closed under us; an outage is for the back-off of queues and informers. */
+/** Retries after connection errors, enough for connections that the server closed. Outages are left to the callers' backoff. */
 const maxReconnects = 3;
 const reconnectBackoff = { baseMs: 100, maxMs: 1000, jitter: 1 };
 
@@ -20,7 +20,7 @@ export interface FailedAttempts {
   readonly connectionErrors: number;
 }
 
-/** How long to wait before the request may be sent again; undefined if it must not be. */
+/** The delay before the request is sent again. Undefined if it must not be sent again. */
 export function retryDelay(
   error: unknown,
   repetition: Repetition,
@@ -34,10 +34,10 @@ export function retryDelay(
 }
 
 function refusalDelay(error: ApiError): number | undefined {
-  // 429 and 503 come from a server that has not begun the work. Other errors can come when half of it is done, or say
-  // what waiting will not change within a request: that the server's cache lags behind, that storage is in trouble.
+  // With 429 and 503, the server has not started the work. With other errors it may be half done, or the wait would be
+  // too long for a retry here: a stale watch cache, or unavailable storage.
   if (error.retryAfterSeconds === undefined || (error.status !== 429 && error.status !== 503)) return undefined;
-  // An eviction that a budget forbids is answered 429 too: that is a decision to hear about, not a busy server.
+  // An eviction that a PodDisruptionBudget forbids is a 429 too. The caller must know about it.
   if (hasCause(error, 'DisruptionBudget')) return undefined;
   const delayMs = error.retryAfterSeconds * 1000;
   return delayMs <= maxRetryAfterMs ? delayMs : undefined;

@@ -124,7 +124,7 @@ for (const [form, documents] of Object.entries({ aggregated, legacy })) {
         'v1 Gadget gadgets.example.com namespaced get,list',
       ]);
     });
-    test('keeps what could not be described as a failure', async () => {
+    test('returns failed group versions as failures', async () => {
       const { failures } = await createDiscovery(serverWith(documents)).all(never);
       expect([...failures.keys()]).toEqual(['metrics.k8s.io/v1beta1']);
     });
@@ -155,7 +155,7 @@ describe('createDiscovery', () => {
     expect(await discovery.kindFor('new.example.com/v1', 'New', never)).toMatchObject({ resource: 'news' });
   });
 
-  test('keeps what it knows when a refresh fails', async () => {
+  test('keeps its cache when a refresh fails', async () => {
     const documents: Record<string, unknown> = { ...aggregated };
     const discovery = createDiscovery(serverWith(documents));
     await discovery.all(never);

@@ -18,26 +18,26 @@ interface Snapshot {
   readonly byKind: ReadonlyMap<string, Kind>;
 }
 
-/** Asks the server through `client`, and remembers. When a refresh fails, what was known stays. */
+/** Discovers resources through `client` and caches them. When a refresh fails, the cache stays as it is. */
 export function createDiscovery(client: Pick<Client, 'request'>): Discovery {
   let known: Snapshot | undefined;
 
-  async function ask(signal: AbortSignal): Promise<Snapshot> {
-    // Not shared between callers: an answer already on its way may be from before what the second caller has seen.
+  async function fetchAll(signal: AbortSignal): Promise<Snapshot> {
+    // Callers do not share a request: a response in flight may be older than the state that the second caller knows.
     known = await discover(client, signal);
     return known;
   }
 
-  const snapshot = async (signal: AbortSignal): Promise<Snapshot> => known ?? ask(signal);
+  const snapshot = async (signal: AbortSignal): Promise<Snapshot> => known ?? fetchAll(signal);
   return {
     preferred: async (signal) => (await snapshot(signal)).preferred,
     all: async (signal) => (await snapshot(signal)).all,
     async kindFor(apiVersion, kind, signal) {
       const name = `${apiVersion}/${kind}`;
-      return known?.byKind.get(name) ?? (await ask(signal)).byKind.get(name);
+      return known?.byKind.get(name) ?? (await fetchAll(signal)).byKind.get(name);
     },
     async refresh(signal) {
-      await ask(signal);
+      await fetchAll(signal);
     },
   };
 }
@@ -78,8 +78,8 @@ async function discoverVersion(
     return { groupVersion, resources: parseResourceList(groupVersion, document) };
   } catch (error) {
     signal.throwIfAborted();
-    if (isNotFound(error)) return { groupVersion, resources: [] }; // gone since the groups were listed
-    // One broken extension server must not hide everything else the cluster has.
+    if (isNotFound(error)) return { groupVersion, resources: [] }; // deleted since the groups were listed
+    // One broken aggregated API server must not hide the other resources.
     return { groupVersion, resources: [], failure: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -96,11 +96,11 @@ function snapshotOf(groups: readonly DiscoveredGroup[]): Snapshot {
   return { all: { resources: all, failures }, preferred: { resources: groups.flatMap(preferredOf), failures }, byKind };
 }
 
-/** A resource that a group's first version lacks is preferred in the first version that has it. */
+/** The preferred version of a resource is the first version of its group that has it. */
 function preferredOf({ versions }: DiscoveredGroup): DiscoveredResource[] {
-  const seen = new Map<string, DiscoveredResource>();
+  const preferred = new Map<string, DiscoveredResource>();
   for (const resource of versions.flatMap(({ resources }) => resources)) {
-    if (!seen.has(resource.kind.resource)) seen.set(resource.kind.resource, resource);
+    if (!preferred.has(resource.kind.resource)) preferred.set(resource.kind.resource, resource);
   }
-  return [...seen.values()];
+  return [...preferred.values()];
 }

@@ -49,7 +49,7 @@ describe('a text after a similar one', () => {
     { differs: 'in what was an empty list', first: { a: [] }, second: { a: [1] } },
     { differs: 'in nesting', first: [[1], 2], second: [[1, 2]] },
     {
-      differs: 'in a key that JavaScript knows',
+      differs: 'in a key that is a property of every object',
       first: JSON.parse('{"__proto__":1}'),
       second: JSON.parse('{"__proto__":2}'),
     },
@@ -58,7 +58,7 @@ describe('a text after a similar one', () => {
     { differs: 'in scalars alone', first: 'a', second: 'b' },
   ];
   for (const { differs, first, second } of rows) {
-    test(`that differs ${differs} is read for what it says`, () => {
+    test(`that differs ${differs} is parsed correctly`, () => {
       const parser = parserAfter(first);
       expect(parser.parse(bytes(second))).toEqual(second);
       expect(parser.parse(bytes(first))).toEqual(first);
@@ -66,7 +66,7 @@ describe('a text after a similar one', () => {
     });
   }
 
-  test('takes from it what is equal', () => {
+  test('shares equal parts with it', () => {
     const parser = new SimilarJson();
     const first = parser.parse(bytes(pod('a'))) as { metadata: { labels: object }; spec: object };
     const second = parser.parse(bytes(pod('b'))) as { metadata: { labels: object }; spec: object };
@@ -74,14 +74,14 @@ describe('a text after a similar one', () => {
     expect(second.metadata.labels).toBe(first.metadata.labels);
   });
 
-  test('leaves the values before it as they are', () => {
+  test('does not change earlier values', () => {
     const parser = new SimilarJson();
     const texts = ['a', 'bb', 'ccc', 'a', ''].map((name) => pod(name));
     const values = texts.map((text) => parser.parse(bytes(text)));
     expect(values).toEqual(texts);
   });
 
-  test('may be in memory that is used again', () => {
+  test('may be in a buffer that is overwritten later', () => {
     const parser = parserAfter(pod('a'));
     const memory = bytes(pod('b'));
     const value = parser.parse(memory);
@@ -91,7 +91,7 @@ describe('a text after a similar one', () => {
   });
 });
 
-describe('what is no JSON', () => {
+describe('invalid JSON', () => {
   const broken = [
     '{"a":1',
     '{"a":"x',
@@ -104,7 +104,7 @@ describe('what is no JSON', () => {
     '',
   ];
   for (const text of broken) {
-    test(`${JSON.stringify(text)} is refused, and spoils nothing`, () => {
+    test(`${JSON.stringify(text)} is refused, and has no effect on later texts`, () => {
       const parser = parserAfter({ a: 1 }, { a: 'x' });
       expect(() => parser.parse(Buffer.from(text))).toThrow(SyntaxError);
       expect(parser.parse(bytes({ a: 2 }))).toEqual({ a: 2 });
@@ -130,7 +130,7 @@ describe('texts of many shapes', () => {
     return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, fill(child)]));
   };
 
-  test('are read as JSON.parse reads them', () => {
+  test('are parsed like JSON.parse', () => {
     const shapes = Array.from({ length: 30 }, () => shape(4));
     const parser = new SimilarJson();
     for (let i = 0; i < 5000; i++) {
@@ -149,7 +149,7 @@ describe('integers beyond 2^53', () => {
     '{"a":{"seconds":9007199254740993},"b":"y"}',
     '{"a":{"seconds":30},"b":"y"}',
   ];
-  test('come out to the digit, whatever came before', () => {
+  test('keep every digit, whatever the earlier texts were', () => {
     const parser = new SimilarJson();
     for (const text of [...texts, ...texts.toReversed()]) {
       expect(JSON.stringify(parser.parse(Buffer.from(text)))).toBe(text);

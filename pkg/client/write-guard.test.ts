@@ -49,7 +49,7 @@ describe('a guarded client', () => {
     expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  test('asks again before a retry', async () => {
+  test('calls its guard again before a retry', async () => {
     await using server = await LoopbackServer.start(status(429, {}, { 'retry-after': '1' }), json(object));
     const clock = new FakeClock();
     using guarded = createGuarded(server.url, clock);
@@ -61,7 +61,7 @@ describe('a guarded client', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('asks again when a write that has waited for a connection gets one', async () => {
+  test('calls its guard again when a write that waited for a connection gets one', async () => {
     await using server = await LoopbackServer.start(silence);
     using guarded = createGuarded(server.url, new FakeClock());
     const writes: Promise<unknown>[] = [];
@@ -70,7 +70,7 @@ describe('a guarded client', () => {
     };
     write();
     while (server.requests.length === 0) await settle();
-    // More than there are connections: those beyond wait until one is free.
+    // More than the limit: the others wait until a connection is free.
     for (let index = 0; index < 200; index += 1) write();
     let before: number;
     do {
