@@ -127,7 +127,9 @@ describe('streams to a server that speaks HTTP/2', () => {
   });
 });
 
-test('a connection without settings of the server times out, and the next stream opens a new one', async ({ signal }) => {
+test('a connection without settings of the server times out, and the next stream opens a new one', async ({
+  signal,
+}) => {
   const clock = new FakeClock();
   const mute = createTlsServer({ cert: certificate, key: privateKey, ALPNProtocols: ['h2'] });
   const sockets: Socket[] = [];

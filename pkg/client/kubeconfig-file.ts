@@ -60,10 +60,12 @@ export function readKubeconfigFile(path: string): CurrentContext {
   const file = check(place, fileSchema, parseYaml(place, readNamedFile(place, path)));
   const contextName = file['current-context'];
   if (contextName === undefined || contextName === '') throw new ConfigError(`${place}: current-context is not set`);
-  const context = entry(place, contextSchema, file.contexts, 'context', contextName);
-  const cluster = entry(place, clusterSchema, file.clusters, 'cluster', context.cluster);
+  const context = entry({ place, kind: 'context', name: contextName }, contextSchema, file.contexts);
+  const cluster = entry({ place, kind: 'cluster', name: context.cluster }, clusterSchema, file.clusters);
   const user =
-    context.user === undefined || context.user === '' ? {} : entry(place, userSchema, file.users, 'user', context.user);
+    context.user === undefined || context.user === ''
+      ? {}
+      : entry({ place, kind: 'user', name: context.user }, userSchema, file.users);
 
   const directory = dirname(path);
   const absolute = (field: string, name: string | undefined): string | undefined => {
@@ -144,12 +146,16 @@ function parseYaml(place: string, text: string): unknown {
   }
 }
 
+interface EntryName {
+  readonly place: string;
+  readonly kind: 'context' | 'cluster' | 'user';
+  readonly name: string;
+}
+
 function entry<S extends z.ZodType>(
-  place: string,
+  { place, kind, name }: EntryName,
   schema: S,
   entries: readonly Readonly<Record<string, unknown>>[] | null | undefined,
-  kind: 'context' | 'cluster' | 'user',
-  name: string,
 ): z.output<S> {
   const found = entries?.find((candidate) => candidate['name'] === name);
   if (found === undefined) throw new ConfigError(`${place}: ${kind} ${JSON.stringify(name)} does not exist`);

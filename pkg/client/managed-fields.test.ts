@@ -69,7 +69,11 @@ describe('cutManagedFields', () => {
       before: { metadata: { managedFields: null, name: 'a' } },
       after: { metadata: { managedFields: null, name: 'a' } },
     },
-    { name: 'keeps an object without the field', before: { metadata: { name: 'a' } }, after: { metadata: { name: 'a' } } },
+    {
+      name: 'keeps an object without the field',
+      before: { metadata: { name: 'a' } },
+      after: { metadata: { name: 'a' } },
+    },
     {
       name: 'keeps characters of several bytes whole',
       before: { metadata: { annotations: { x: 'ünïcödé 🎈' }, ...fields }, spec: '日本' },

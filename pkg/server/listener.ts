@@ -29,8 +29,8 @@ export interface Listener {
 }
 
 /**
- * HTTP/1.1 alone: clients of these pages make one request at a time, and every one of them falls back when the
- * handshake does not offer HTTP/2. What that would add are ways for strangers to keep a server busy.
+ * Serves HTTP/1.1 only. Clients of these pages make one request at a time, and all of them support HTTP/1.1. HTTP/2 would
+ * only add ways for unauthenticated clients to keep the server busy.
  */
 export function createListener(deps: {
   readonly serving: ServingOptions;
@@ -76,19 +76,7 @@ export function createListener(deps: {
   use(deps.material);
   return {
     use,
-    async listen() {
-      const port = serving.securePort === 'any' ? 0 : serving.securePort;
-      const host = unspecified.includes(serving.bindAddress) ? undefined : serving.bindAddress;
-      try {
-        server.listen({ port, host, reusePort: serving.permitPortSharing });
-        await once(server, 'listening');
-      } catch (error) {
-        throw listenError(serving, error);
-      }
-      const address = server.address();
-      if (address === null || typeof address === 'string') throw new Error('listen on a port: no address');
-      return address;
-    },
+    listen: () => listen(server, serving),
     async close() {
       if (!server.listening) return;
       const closed = once(server, 'close');
@@ -99,7 +87,21 @@ export function createListener(deps: {
   };
 }
 
-// Without a host Node listens on all addresses of both families, which is what Go makes of these.
+async function listen(server: HttpsServer, serving: ServingOptions): Promise<AddressInfo> {
+  const port = serving.securePort === 'any' ? 0 : serving.securePort;
+  const host = unspecified.includes(serving.bindAddress) ? undefined : serving.bindAddress;
+  try {
+    server.listen({ port, host, reusePort: serving.permitPortSharing });
+    await once(server, 'listening');
+  } catch (error) {
+    throw listenError(serving, error);
+  }
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('listen on a port: no address');
+  return address;
+}
+
+// Without a host, Node listens on all addresses of both families. Go does the same for these.
 const unspecified = ['', '0.0.0.0', '::'];
 
 function mainFlag({ tlsCertFile, certDir }: ServingOptions): string {
