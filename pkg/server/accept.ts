@@ -7,7 +7,7 @@ export interface MediaRange {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads an Accept header, the most preferred entry first. Entries that are no media range are left out. */
+/** Parses an Accept header, most preferred entry first. Ignores entries that are not a media range. */
 export function parseAccept(header: string): readonly MediaRange[] {
   return header
     .split(',')
@@ -30,7 +30,7 @@ function parseRange(entry: string): MediaRange[] {
   return [{ type, subtype, parameters, quality: Number.isFinite(quality) ? quality : 0 }];
 }
 
-/** At the same quality, `a/b` goes before `a/*`, and that before any. */
+/** At the same quality, `a/b` precedes `a/*`, which precedes any type. */
 function wildcards({ type, subtype }: MediaRange): number {
   return Number(type === '*') + Number(subtype === '*');
 }

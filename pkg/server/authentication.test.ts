@@ -32,27 +32,27 @@ const goodToken = { authorization: ['Bearer good'] };
 
 const rows: readonly { name: string; credentials: Credentials; expected: object }[] = [
   {
-    name: 'is anonymous without any proof',
+    name: 'is anonymous without credentials',
     credentials: { headers: {} },
     expected: { kind: 'known', user: { name: 'system:anonymous', groups: ['system:unauthenticated'] } },
   },
   {
-    name: 'is whom the certificate names',
+    name: 'is the user of the certificate',
     credentials: { headers: {}, certificates: shown(users, 'bob', 'dev') },
     expected: { kind: 'known', user: { name: 'bob', groups: ['dev', 'system:authenticated'] } },
   },
   {
-    name: 'is turned away with a certificate of a stranger',
+    name: 'is unauthorized with a certificate of an unknown CA',
     credentials: { headers: {}, certificates: shown(createAuthority({ commonName: 'users', validity }), 'bob') },
     expected: { kind: 'rejected' },
   },
   {
-    name: 'is turned away with a certificate that the handshake found wanting',
+    name: 'is unauthorized with a certificate that the handshake rejected',
     credentials: { headers: {}, certificates: shown(users, 'bob'), handshakeProblem: 'PATH_LENGTH_EXCEEDED' },
     expected: { kind: 'rejected' },
   },
   {
-    name: 'is whom a proxy names',
+    name: 'is the user in the headers of a front proxy',
     credentials: { headers: asJane, certificates: shown(proxies, 'front-proxy') },
     expected: {
       kind: 'known',
@@ -60,32 +60,32 @@ const rows: readonly { name: string; credentials: Credentials; expected: object 
     },
   },
   {
-    name: 'is not whom a proxy names that is not on the list',
+    name: 'is not the user in the headers of a front proxy that is not allowed',
     credentials: { headers: asJane, certificates: shown(proxies, 'someone') },
     expected: { kind: 'rejected' },
   },
   {
-    name: 'is not whom the headers name when a mere user sends them',
+    name: 'is not the user in the headers of another user',
     credentials: { headers: asJane, certificates: shown(users, 'bob') },
     expected: { kind: 'known', user: { name: 'bob' } },
   },
   {
-    name: 'stays anonymous when headers come without a certificate',
+    name: 'is anonymous with headers but without a certificate',
     credentials: { headers: asJane },
     expected: { kind: 'known', user: { name: 'system:anonymous' } },
   },
   {
-    name: 'is turned away as a proxy that names nobody',
+    name: 'is unauthorized as a front proxy without a user in its headers',
     credentials: { headers: {}, certificates: shown(proxies, 'front-proxy') },
     expected: { kind: 'rejected' },
   },
   {
-    name: 'is whom the token belongs to, whatever the certificate is worth',
+    name: 'is the user of the token, even with a wrong certificate',
     credentials: { headers: goodToken, certificates: shown(proxies, 'someone') },
     expected: { kind: 'known', user: { name: 'robot' } },
   },
   {
-    name: 'is turned away with a wrong token rather than served as anonymous',
+    name: 'is unauthorized with a wrong token, not anonymous',
     credentials: { headers: { authorization: ['Bearer bad'] } },
     expected: { kind: 'rejected', problems: ['bad token'] },
   },
@@ -102,7 +102,7 @@ describe('authenticate', () => {
     });
   }
 
-  test('is anonymous, whatever it shows, where nobody is trusted and no one reviews tokens', async () => {
+  test('is anonymous with any credentials if there are no CAs and no token reviews', async () => {
     const open = createAuthenticator({ trust: () => ({}), clock: new FakeClock() });
     const credentials = { headers: { ...goodToken, ...asJane }, certificates: shown(users, 'bob') };
     expect(await open.authenticate(credentials, signal)).toMatchObject({ user: { name: 'system:anonymous' } });

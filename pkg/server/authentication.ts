@@ -6,19 +6,19 @@ import type { FrontProxies, Headers } from './request-header.ts';
 import { anonymous, withAuthenticatedGroup } from './user.ts';
 import type { User } from './user.ts';
 
-/** Authorities in force at the moment. */
+/** The current CAs for clients. */
 export interface Trust {
-  /** Whose certificates name users; absent: certificates prove nothing. */
+  /** The CAs of users' certificates. If absent, client certificates are ignored. */
   readonly users?: CertificatePool | undefined;
-  /** Absent: nobody may speak for others. */
+  /** If absent, no front proxy may set the user. */
   readonly proxies?: FrontProxies | undefined;
 }
 
-/** What a request brings along to prove who sent it. */
+/** The credentials of a request. */
 export interface Credentials {
   readonly headers: Headers;
   readonly certificates?: PresentedCertificates | undefined;
-  /** Why the handshake did not accept the certificates, if it did not. */
+  /** Why the handshake rejected the certificate, if it did. */
   readonly handshakeProblem?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export type Authentication =
   | { readonly kind: 'known'; readonly user: User }
   | { readonly kind: 'rejected'; readonly problems: readonly string[] };
 
-/** One way to prove an identity: none offered, proved, or offered and wrong. */
+/** The result of one authenticator: no credentials, a user, or wrong credentials. */
 export type Proof =
   | { readonly kind: 'none' }
   | { readonly kind: 'user'; readonly user: User }
@@ -42,7 +42,7 @@ export interface Authenticator {
 export function createAuthenticator(deps: {
   readonly trust: () => Trust;
   readonly clock: Clock;
-  /** Absent: bearer tokens are not looked at. */
+  /** If absent, bearer tokens are ignored. */
   readonly checkToken?: ((token: string, signal: AbortSignal) => Promise<Proof>) | undefined;
 }): Authenticator {
   return {
@@ -63,8 +63,8 @@ export function createAuthenticator(deps: {
 }
 
 /**
- * The first proof that holds decides. Someone who offered only wrong ones is turned away rather than served as
- * anonymous: they would take the answer for theirs.
+ * The first valid credentials decide. A request with only wrong credentials is unauthorized, not anonymous: its sender
+ * would mistake the anonymous response for its own.
  */
 export function decideIdentity(proofs: readonly Proof[]): Authentication {
   const proved = proofs.find((proof) => proof.kind === 'user');
@@ -73,7 +73,7 @@ export function decideIdentity(proofs: readonly Proof[]): Authentication {
   return problems.length > 0 ? { kind: 'rejected', problems } : { kind: 'known', user: anonymous };
 }
 
-/** A proxy shows its own certificate and names the user in headers. */
+/** A front proxy authenticates with its own certificate and sets the user in headers. */
 export function proveByProxy({ certificates, ...rest }: Credentials, { proxies }: Trust, nowMs: number): Proof {
   if (certificates === undefined || proxies === undefined) return none;
   const problem = rest.handshakeProblem ?? findChainProblem(certificates, proxies.authorities, nowMs);

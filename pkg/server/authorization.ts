@@ -17,13 +17,13 @@ export interface AccessRequest {
 export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
 
 export interface Authorizer {
-  /** Rejects when the API server cannot be asked. */
+  /** Rejects when the API server cannot be reached. */
   authorize(request: AccessRequest, signal: AbortSignal): Promise<Decision>;
 }
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const maxEntries = 8192;
-/** A longer reason is not cached: it may repeat the path, and anyone can ask for any path. */
+/** A longer reason is not cached. It may contain the path, and anyone can request any path. */
 const maxCachedReasonLength = 1024;
 
 const answer = z.object({
@@ -34,7 +34,7 @@ const answer = z.object({
   }),
 });
 
-/** Administrators may see everything, everyone the always-allowed paths, others what the API server permits. */
+/** Allows everything to administrators, the always-allowed paths to everyone, and the rest as the API server decides. */
 export function createAuthorizer(deps: {
   readonly client?: Pick<Client, 'request'> | undefined;
   readonly clock: Clock;
@@ -49,11 +49,11 @@ export function createAuthorizer(deps: {
   return {
     async authorize(request, signal) {
       const { user } = request;
-      // The API server permits this group everything, so it need not be asked.
+      // The API server allows this group everything, so no review is needed.
       if (user.groups.includes('system:masters') || isOpen(request.path)) return { allowed: true };
       if (reviewer === undefined) return { allowed: false, reason: '' };
       const body = reviewOf(request);
-      // A digest, so that the size of the cache does not depend on what callers send.
+      // A digest, so that the size of the cache does not depend on the requests.
       const key = createHash('sha256').update(JSON.stringify(body.spec)).digest('base64');
       const known = cache.get(key);
       if (known !== undefined) return known;

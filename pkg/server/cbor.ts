@@ -1,10 +1,10 @@
-/** A value of JSON without fractions: all that the pages of this server hold. */
+/** A JSON value without fractions. The pages of this server need no more. */
 export type CborValue = string | number | boolean | null | readonly CborValue[] | { readonly [key: string]: CborValue };
 
-/** Marks what follows as CBOR: tag 55799. */
+/** The tag of self-described CBOR, 55799. */
 const selfDescribed = Buffer.from([0xd9, 0xd9, 0xf7]);
 
-/** Encodes as the Go binary does: text is a byte string, and the whole carries the tag of self-described CBOR. */
+/** Encodes like the Go binary: text is a byte string, and the value has the tag of self-described CBOR. */
 export function encodeCbor(value: CborValue): Buffer {
   return Buffer.concat([selfDescribed, ...partsOf(value)]);
 }
@@ -36,7 +36,7 @@ function numberHead(value: number): Buffer {
   return value >= 0 ? head(majorType.unsigned, value) : head(majorType.negative, -1 - value);
 }
 
-/** The type and a count, in as few bytes as hold it. */
+/** The type and a count, in the fewest bytes. */
 function head(type: number, count: number): Buffer {
   const first = type << 5;
   if (count < 24) return Buffer.from([first | count]);

@@ -19,11 +19,16 @@ describe('findChainProblem', () => {
   const unknown = 'certificate signed by unknown authority';
   const expired = 'certificate has expired or is not yet valid';
   const rows = [
-    { name: 'accepts what the authority issued', leaf: client(authority), nowMs: during, problem: undefined },
-    { name: 'rejects another authority of the same name', leaf: client(namesake), nowMs: during, problem: unknown },
-    { name: 'rejects before its time', leaf: client(authority), nowMs: validity.fromMs - 1, problem: expired },
-    { name: 'rejects after its time', leaf: client(authority), nowMs: validity.untilMs + 1, problem: expired },
-    { name: 'rejects when the authority has expired', leaf: client(shortLived), nowMs: during, problem: unknown },
+    { name: 'accepts a certificate of the CA', leaf: client(authority), nowMs: during, problem: undefined },
+    { name: 'rejects another CA of the same name', leaf: client(namesake), nowMs: during, problem: unknown },
+    {
+      name: 'rejects a certificate that is not yet valid',
+      leaf: client(authority),
+      nowMs: validity.fromMs - 1,
+      problem: expired,
+    },
+    { name: 'rejects an expired certificate', leaf: client(authority), nowMs: validity.untilMs + 1, problem: expired },
+    { name: 'rejects a certificate of an expired CA', leaf: client(shortLived), nowMs: during, problem: unknown },
     {
       name: 'rejects the certificate of a server',
       leaf: client(authority, { usages: ['server'] }),
@@ -31,7 +36,7 @@ describe('findChainProblem', () => {
       problem: 'certificate is not meant for client authentication',
     },
     {
-      name: 'rejects one that vouches for itself',
+      name: 'rejects a self-signed certificate',
       leaf: new X509Certificate(createSelfSigned({ commonName: 'jane', usages: ['client'], validity }).certificate),
       nowMs: during,
       problem: unknown,
@@ -42,14 +47,14 @@ describe('findChainProblem', () => {
     test(name, () => expect(findChainProblem({ leaf, intermediates: [] }, authorities, nowMs)).toBe(problem));
   }
 
-  test('does not take a client for an authority, though it presents one', () => {
+  test('does not accept a client certificate as a CA', () => {
     const jane = issueCertificate(authority, { commonName: 'jane', usages: ['client'], validity });
     const leaf = client(jane, { commonName: 'root' });
     const intermediates = [new X509Certificate(jane.certificate)];
     expect(findChainProblem({ leaf, intermediates }, authorities, during)).toBe(unknown);
   });
 
-  test('follows the intermediates that a client presents, and no others', () => {
+  test('follows the intermediates in the chain of the client, and no others', () => {
     const middle = issueAuthority(authority, { commonName: 'middle', validity });
     const lower = issueAuthority(middle, { commonName: 'lower', validity });
     const leaf = client(lower);
@@ -60,7 +65,7 @@ describe('findChainProblem', () => {
     expect(findChainProblem({ leaf, intermediates: [] }, intermediates, during)).toBeUndefined();
   });
 
-  test('comes to an end when intermediates go round in circles', () => {
+  test('ends when intermediates form a cycle', () => {
     const intermediates = [namesake, namesake, namesake].map(({ certificate }) => new X509Certificate(certificate));
     expect(findChainProblem({ leaf: client(namesake), intermediates }, authorities, during)).toBe(unknown);
   });
@@ -79,7 +84,7 @@ describe('selectCertificateUser', () => {
     expect(selectCertificateUser(client(authority))).not.toHaveProperty('uid');
   });
 
-  test('finds nobody in a certificate without a name', () => {
+  test('finds no user in a certificate without a common name', () => {
     expect(selectCertificateUser(client(authority, { commonName: '' }))).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import type { User } from './user.ts';
 
-/** What a client showed in its handshake: its own certificate, and any that lead from it to an authority. */
+/** The certificate chain of a client: its own certificate and the intermediates. */
 export interface PresentedCertificates {
   readonly leaf: X509Certificate;
   readonly intermediates: readonly X509Certificate[];
@@ -9,7 +9,7 @@ export interface PresentedCertificates {
 
 export type CertificatePool = readonly X509Certificate[];
 
-/** Reads every certificate of a PEM bundle; throws when there is none, or one is broken. */
+/** Reads all certificates of a PEM bundle. Throws if there is none or one is not valid. */
 export function parseBundle(pem: string): CertificatePool {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) throw new Error('it holds no certificate');
@@ -18,14 +18,14 @@ export function parseBundle(pem: string): CertificatePool {
 
 const anyUsage = '2.5.29.37.0';
 const clientAuth = '1.3.6.1.5.5.7.3.2';
-// Long enough for any real hierarchy; bounds the search when a client sends a tangle of cross-signed certificates.
+// Longer than any real chain. Limits the search when a client sends many cross-signed certificates.
 const maxDepth = 8;
 
 /**
- * Why the certificate does not lead to one of the authorities at this time, or undefined when it does.
+ * Why the certificate does not chain to one of the CAs at this time, or undefined if it does.
  *
- * The handshake accepts a certificate of any authority we know, and one connection outlives many reloads. Whether it
- * was issued by the users' or the proxies' authorities, as they are now, is therefore asked again for each request.
+ * The handshake accepts certificates of all configured CAs, and a connection outlives many reloads. So each request checks
+ * again whether the certificate chains to the current CAs of users or of front proxies.
  */
 export function findChainProblem(
   { leaf, intermediates }: PresentedCertificates,
@@ -53,24 +53,24 @@ function isInForce(certificate: X509Certificate, nowMs: number): boolean {
   return certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime();
 }
 
-/** A certificate that names no use may be used for all. */
+/** A certificate without extended key usages may be used for all. */
 function allowsClients(certificate: X509Certificate): boolean {
-  // The types promise an array, but a certificate without the extension has none.
+  // The type is an array, but without the extension the value is undefined.
   const usages: readonly string[] | undefined = certificate.keyUsage;
   return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage);
 }
 
-/** The type of the attribute of a subject that holds a uid, in the arc of Kubernetes. */
+/** The OID of the uid in a subject, as defined by Kubernetes. */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
-/** Why the subject is not that of one user, or undefined. */
+/** Why the subject is not a valid user, or undefined if it is. */
 export function findSubjectProblem(certificate: X509Certificate): string | undefined {
   const uids = subjectValues(certificate, uidAttribute);
   if (uids.length > 1) return 'it has more than one uid';
   return uids[0] === '' ? 'its uid is empty' : undefined;
 }
 
-/** The common name is the user, the organizations are the groups. Undefined when it names nobody. */
+/** The common name is the user, the organizations are the groups. Undefined without a common name. */
 export function selectCertificateUser(certificate: X509Certificate): User | undefined {
   const name = commonNameOf(certificate);
   if (name === '') return undefined;
@@ -84,13 +84,13 @@ export function selectCertificateUser(certificate: X509Certificate): User | unde
   };
 }
 
-/** The last one, should there be several; empty when there is none. */
+/** The last common name. Empty if there is none. */
 export function commonNameOf(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? '';
 }
 
 function subjectValues(certificate: X509Certificate, attribute: string): readonly string[] {
-  // `certificate.subject` escapes and joins; only this form has each value as it was signed.
+  // `certificate.subject` is escaped and joined. Only this form has the values as signed.
   const subject: Partial<Record<string, string | readonly string[]>> = { ...certificate.toLegacyObject().subject };
   const value = subject[attribute];
   if (value === undefined) return [];

@@ -18,21 +18,21 @@ export interface HandlerDeps {
   readonly logger: Logger;
 }
 
-/** Answers one request: who asks, may they, what is there. Resolves when the answer is out or the client gone. */
+/** Authenticates, authorizes and serves one request. Resolves when the response is sent or the client has disconnected. */
 export async function handleRequest(
   deps: HandlerDeps,
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   signal: AbortSignal,
 ): Promise<void> {
   const gone = new AbortController();
-  response.once('close', () => gone.abort(new Error('the client has gone')));
+  response.once('close', () => gone.abort(new Error('the client has disconnected')));
   const active = AbortSignal.any([signal, gone.signal]);
   try {
     const answer = await decideAnswer(deps, request, active);
     await writeAnswer(response, answer);
   } catch (error) {
-    if (active.aborted) return; // nobody is left to answer
-    deps.logger.error({ err: error, path: request.url }, 'cannot answer a request');
+    if (active.aborted) return; // the client has disconnected
+    deps.logger.error({ err: error, path: request.url }, 'cannot serve a request');
     if (response.headersSent) response.destroy();
     else await writeAnswer(response, internalError(request.url ?? '', 'see the log'));
   }
@@ -49,7 +49,7 @@ async function decideAnswer(deps: HandlerDeps, request: IncomingMessage, signal:
   if (identity.kind === 'rejected') {
     deps.logger.warn({ problems: identity.problems }, 'cannot authenticate a request');
     const answer = unauthorized(pretty);
-    // A certificate is judged by the handshake too: whoever has a better one by now must shake hands again.
+    // The handshake verified the certificate too. Close the connection, so that a client with a new one connects again.
     return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
   }
   const { user } = identity;
@@ -101,13 +101,13 @@ function credentialsOf(request: IncomingMessage): Credentials {
   const leaf = socket.getPeerX509Certificate();
   if (leaf === undefined) return { headers };
   const handshakeProblem = socket.authorized ? undefined : String(socket.authorizationError);
-  // The handshake wants to reach a root, but an intermediate in --client-ca-file is trusted by itself. Whether it has
-  // issued this very certificate can be told without the handshake; longer chains are not believed then.
+  // The handshake requires a chain to a root, but an intermediate in --client-ca-file is trusted too. This accepts
+  // certificates that such an intermediate issued directly, and no longer chains.
   if (handshakeProblem === endsAtIntermediate) return { headers, certificates: { leaf, intermediates: [] } };
   return { headers, certificates: { leaf, intermediates: issuersOf(leaf) }, handshakeProblem };
 }
 
-// Longer than any chain that the handshake accepts.
+// Longer than any chain the handshake accepts.
 const maxChain = 16;
 
 function issuersOf(leaf: X509Certificate): X509Certificate[] {
@@ -119,14 +119,14 @@ function issuersOf(leaf: X509Certificate): X509Certificate[] {
   return chain;
 }
 
-// The one body that is read is a number.
+// The only body that is read is a number.
 const maxBodyBytes = 1024;
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue; // no encoding is set, so chunks are bytes
+    if (!Buffer.isBuffer(chunk)) continue; // without an encoding, chunks are buffers
     size += chunk.length;
     if (size > maxBodyBytes) throw new Error('the body of the request is too large');
     chunks.push(chunk);

@@ -15,7 +15,7 @@ describe('describeHealth', () => {
       text: '[+]leaderElection ok\nhealthz check passed\n',
     },
     {
-      name: 'fails for one, and keeps its reason to itself',
+      name: 'fails if one check fails, and withholds the reason',
       results: [well, unwell],
       excluded: [],
       healthy: false,
@@ -48,7 +48,7 @@ describe('HealthChecks', () => {
     expect(checks.run('healthz', ['broken']).healthy).toBe(true);
   });
 
-  test('tells the observer of every check it runs', () => {
+  test('calls the observer for every check it runs', () => {
     const seen: unknown[] = [];
     const checks = new HealthChecks((outcome) => seen.push(outcome));
     checks.add({ name: 'good', check: () => undefined }, { name: 'bad', check: () => 'so' });

@@ -1,20 +1,20 @@
-/** Where a set of checks is served. */
+/** The path of a set of checks. */
 export type HealthPath = 'healthz' | 'livez' | 'readyz';
 
 export interface HealthCheck {
   readonly name: string;
-  /** Why it is unwell, or undefined when it is well. Called on every probe: it must only read what is known. */
+  /** Returns the reason of a failure, or undefined if healthy. Called on every probe, so it must be fast. */
   check(): string | undefined;
 }
 
-/** Told the outcome of every check that a probe ran. */
+/** Called with the outcome of every check that a probe ran. */
 export type HealthObserver = (outcome: {
   readonly name: string;
   readonly path: HealthPath;
   readonly healthy: boolean;
 }) => void;
 
-/** The checks of one path. Controllers join it when they are built, which is after the first probes. */
+/** The checks of one path. Controllers add theirs when they are created, which is after the first probes. */
 export class HealthChecks {
   readonly #checks = new Map<string, HealthCheck>();
   readonly #observe: HealthObserver;
@@ -59,14 +59,14 @@ export type CheckResult =
 
 export interface HealthReport {
   readonly healthy: boolean;
-  /** One line per check and a verdict, as the Go binary words them: probes and people parse it. */
+  /** One line per check and a result, in the format of the Go binary, which programs parse. */
   readonly text: string;
   readonly failed: readonly { readonly name: string; readonly problem: string }[];
 }
 
 /**
- * Puts results into words. Reasons are left out: anyone may read this page, and a reason can name what they may not
- * see. The page of the single check, which needs permission, has it.
+ * Formats results. Reasons are omitted: anyone may read this page, and a reason may contain confidential names. The page
+ * of a single check, which requires authorization, has the reason.
  */
 export function describeHealth(
   path: HealthPath,

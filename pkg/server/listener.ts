@@ -14,7 +14,7 @@ import type { CertificatePair, ServingCertificates } from './serving-certificate
 import { selectByHost } from './tls.ts';
 import type { TlsRules } from './tls.ts';
 
-/** All that a handshake needs; replaced as a whole when a file or authority has changed. */
+/** The certificates and CAs of handshakes, replaced as a whole when a file or a CA has changed. */
 export interface TlsMaterial {
   readonly certificates: ServingCertificates;
   readonly trust: Trust;
@@ -23,7 +23,7 @@ export interface TlsMaterial {
 /** An HTTPS port whose certificates can be changed while it is open. */
 export interface Listener {
   listen(): Promise<AddressInfo>;
-  /** Throws, and keeps what was in use, when a certificate and its key do not fit together. */
+  /** Throws, and keeps the current certificates, if a certificate does not match its key. */
   use(material: TlsMaterial): void;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createListener(deps: {
     ...rules,
     ...pair,
     ca: authoritiesOf(trust),
-    // A resumed session would bring back a verdict about authorities that may have been replaced since.
+    // A resumed session would reuse a verification against CAs that may have been replaced since.
     secureOptions: constants.SSL_OP_NO_TICKET,
   });
   const main = checkedOptions(deps.material.certificates.main, mainFlag(serving));
@@ -54,12 +54,12 @@ export function createListener(deps: {
     {
       ...contextOptions(main, deps.material.trust),
       requestCert: deps.wantsCertificates,
-      rejectUnauthorized: false, // a token may prove what the certificate does not
+      rejectUnauthorized: false, // the request may have a valid token
       ALPNProtocols: ['http/1.1'],
       SNICallback: (host, done) => done(null, selectByHost(host, byName)),
       maxHeaderSize: 1 << 20,
       headersTimeout: 32_000,
-      keepAliveTimeout: 90_000, // longer than the pause between two probes or scrapes
+      keepAliveTimeout: 90_000, // longer than the interval of probes and scrapes
     },
     deps.onRequest,
   );

@@ -3,11 +3,11 @@ import type { Logger } from '../log/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { HealthChecks, HealthPath } from './health.ts';
 
-/** Where and with which certificates to listen: the flags of the section "secure serving". */
+/** Address, port and certificates: the flags of the section "secure serving". */
 export interface ServingOptions {
-  /** `--bind-address`. Unspecified (empty, `0.0.0.0`, `::`): every address of both families. */
+  /** `--bind-address`. Empty, `0.0.0.0` and `::` mean all addresses of both families. */
   readonly bindAddress: string;
-  /** `--secure-port`. 0 switches serving off; `any` takes a free port, which `address` then tells. */
+  /** `--secure-port`. 0 disables serving. `any` uses a free port, which `address` returns. */
   readonly securePort: number | 'any';
   /** `--cert-dir`. Empty: a generated certificate stays in memory. */
   readonly certDir: string;
@@ -26,16 +26,16 @@ export interface ServingOptions {
   readonly permitPortSharing: boolean;
 }
 
-/** Who is asking: the flags of the section "authentication". */
+/** The flags of the section "authentication". */
 export interface AuthenticationOptions {
   /**
-   * Speaks to the API server that reviews tokens and publishes client authorities (`--authentication-kubeconfig`, else
-   * the pod's own account). Absent: tokens count as anonymous and nothing is looked up.
+   * The client for token reviews and for the CAs in the cluster (`--authentication-kubeconfig`, or the service account of
+   * the pod). If absent, requests with tokens are anonymous and no CAs are read from the cluster.
    */
   readonly client?: Pick<Client, 'get' | 'request'> | undefined;
-  /** `--authentication-skip-lookup`: read no authorities from the cluster. */
+  /** `--authentication-skip-lookup`: don't read CAs from the cluster. */
   readonly skipLookup: boolean;
-  /** `--authentication-tolerate-lookup-failure`: start although the authorities cannot be read. */
+  /** `--authentication-tolerate-lookup-failure`: start even if the CAs cannot be read. */
   readonly tolerateLookupFailure: boolean;
   /** `--authentication-token-webhook-cache-ttl`. */
   readonly tokenCacheTtlMs: number;
@@ -44,7 +44,7 @@ export interface AuthenticationOptions {
   readonly requestHeader: RequestHeaderOptions;
 }
 
-/** The flags `--requestheader-…`: whom to believe when a proxy in front names the user in headers. */
+/** The flags `--requestheader-…`: which front proxies may set the user in headers. */
 export interface RequestHeaderOptions {
   /** `--requestheader-client-ca-file`. Empty: this and all below come from the cluster. */
   readonly clientCaFile: string;
@@ -55,9 +55,9 @@ export interface RequestHeaderOptions {
   readonly extraHeaderPrefixes: readonly string[];
 }
 
-/** What they may see: the flags of the section "authorization". */
+/** The flags of the section "authorization". */
 export interface AuthorizationOptions {
-  /** Speaks to the API server that decides (`--authorization-kubeconfig`). Absent: no one is let past the open paths. */
+  /** The client for access reviews (`--authorization-kubeconfig`). If absent, only the always-allowed paths are allowed. */
   readonly client?: Pick<Client, 'request'> | undefined;
   /** `--authorization-always-allow-paths`: exact, or a prefix when it ends in `*`. */
   readonly alwaysAllowPaths: readonly string[];
@@ -66,7 +66,7 @@ export interface AuthorizationOptions {
   readonly deniedTtlMs: number;
 }
 
-/** What there is to see. */
+/** The content of the pages. */
 export interface ContentOptions {
   readonly health: Readonly<Record<HealthPath, HealthChecks>>;
   readonly metrics: MetricsSource;
@@ -74,29 +74,29 @@ export interface ContentOptions {
   readonly sliMetrics?: MetricsSource | undefined;
   /** The configuration in force, by name: the body of `/configz`. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Every flag and its value, for `/flagz`. Absent: no such page. Values that are secret must not be in here. */
+  /** All flags and their values, for `/flagz`. If absent, there is no such page. Must not contain secrets. */
   readonly flags?: Readonly<Record<string, string>> | undefined;
-  /** For `/statusz`. Absent: no such page. */
+  /** For `/statusz`. If absent, there is no such page. */
   readonly status?: StatusOptions | undefined;
   /** The gate CBORServingAndStorage: `/flagz` and `/statusz` are served as CBOR, too. */
   readonly cbor?: boolean | undefined;
-  /** `--profiling`: whether there is anything below `/debug/`. */
+  /** `--profiling`: serve the pages below `/debug/`. */
   readonly profiling: boolean;
-  /** `--debug-heap-snapshots`: serve `/debug/pprof/heapsnapshot`, which gives away every credential. Needs `profiling`. */
+  /** `--debug-heap-snapshots`: serve `/debug/pprof/heapsnapshot`, which contains all credentials. Needs `profiling`. */
   readonly heapSnapshots?: boolean | undefined;
-  /** Sets the log's verbosity while running and says what it did; throws when it cannot. Needs `profiling`. */
+  /** Sets the verbosity of the log and returns a message. Throws on an invalid value. Needs `profiling`. */
   readonly setVerbosity?: ((value: string) => string) | undefined;
   /** The pages below `/debug/controllers/<controller>/`. Needs `profiling`. */
   readonly controllerPage?: ((controller: string, page: string) => ControllerPage | undefined) | undefined;
 }
 
-/** What a controller shows of itself, piece by piece. */
+/** The debug page of a controller, in parts. */
 export interface ControllerPage {
   readonly contentType: string;
   parts(query: URLSearchParams): Iterable<string>;
 }
 
-/** prom-client's registries are of this shape. */
+/** The part of a prom-client registry that is used. */
 export interface MetricsSource {
   readonly contentType: string;
   metrics(): Promise<string>;
@@ -120,7 +120,7 @@ export interface ServerOptions {
   readonly logger: Logger;
 }
 
-/** A server that cannot start, because of what a flag says. The message is one line that names the flag. */
+/** The server cannot start with the value of a flag. The message is one line that names the flag. */
 export class ServingError extends Error {
   override readonly name = 'ServingError';
   readonly reason = 'CannotServe';

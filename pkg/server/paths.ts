@@ -1,13 +1,13 @@
 import { ServingError } from './options.ts';
 
-/** What a request asks for. */
+/** The target of a request. */
 export interface Target {
-  /** Decoded. The one form that is both authorized and looked up, so that no spelling can slip between the two. */
+  /** Decoded. The same form is authorized and routed, so that no encoding can circumvent authorization. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-/** Reads the first line's target; undefined when it is malformed. Dots and double slashes stay as they are. */
+/** Parses the target of the request line. Undefined if it is malformed. Keeps dots and double slashes. */
 export function parseTarget(target: string): Target | undefined {
   const relative = target.replace(/^https?:\/\/[^/?#]*/i, '');
   const mark = relative.indexOf('?');
@@ -23,7 +23,7 @@ export function parseTarget(target: string): Target | undefined {
   }
 }
 
-/** Matches paths that need no permission: exact, or by prefix when the pattern ends in `*`. */
+/** Matches the always-allowed paths: exactly, or by prefix if the pattern ends in `*`. */
 export function compileOpenPaths(patterns: readonly string[]): (path: string) => boolean {
   const exact = new Set<string>();
   const prefixes: string[] = [];

@@ -31,7 +31,7 @@ Secrets included. Only with --debug-heap-snapshots. It pauses the process, for a
 const defaultSeconds = 30;
 const maxSeconds = 3600;
 
-/** Reads `?seconds=`; anything that is no sensible number means the default. */
+/** Parses `?seconds=`. Any value that is not a valid number means the default. */
 export function profileSeconds(text: string | null): number {
   const seconds = Number(text ?? '');
   return Number.isInteger(seconds) && seconds > 0 ? Math.min(seconds, maxSeconds) : defaultSeconds;
@@ -44,15 +44,15 @@ export function profileSeconds(text: string | null): number {
 const heapSamplingInterval = 512 * 1024;
 
 export interface Profiler {
-  /** Function names, places in the source and sizes, of memory that is in use. */
+  /** A heap profile: function names, source positions and sizes of live memory. */
   heapProfile(): Promise<Answer>;
-  /** Every object with its contents. */
+  /** A heap snapshot: all objects with their contents. */
   heapSnapshot(): StreamAnswer;
-  /** Rejects when the signal aborts; nothing is recorded any longer then. */
+  /** Stops recording and rejects when the signal aborts. */
   cpuProfile(seconds: number, signal: AbortSignal): Promise<Answer>;
 }
 
-/** Samples allocations from now on until the signal aborts: a profile knows only what was allocated under sampling. */
+/** Samples allocations until the signal aborts. A heap profile contains only memory that was allocated during sampling. */
 export function createProfiler(clock: Clock, signal: AbortSignal): Profiler {
   let isRecording = false;
   const heap = new Session();

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import type { CertificatePool } from './client-certificate.ts';
 import type { User } from './user.ts';
 
-/** Proxies that may speak for users, and how they do it. */
+/** The front proxies that may set the user, and the headers they use. */
 export interface FrontProxies {
   readonly authorities: CertificatePool;
-  /** Common names; empty: any certificate of the authorities. */
+  /** Allowed common names. Empty means any certificate of the CAs. */
   readonly allowedNames: readonly string[];
   readonly usernameHeaders: readonly string[];
   readonly uidHeaders: readonly string[];
@@ -13,10 +13,10 @@ export interface FrontProxies {
   readonly extraHeaderPrefixes: readonly string[];
 }
 
-/** Header names in lower case, every value separate. Node's `headersDistinct` is of this shape. */
+/** Lower-case header names with a list of values, like Node's `headersDistinct`. */
 export type Headers = Readonly<Partial<Record<string, readonly string[]>>>;
 
-/** The user whom a trusted proxy names; undefined when it names none. */
+/** The user in the headers of a trusted front proxy. Undefined if there is none. */
 export function selectHeaderUser(headers: Headers, proxies: FrontProxies): User | undefined {
   const name = firstValue(headers, proxies.usernameHeaders);
   if (name === undefined) return undefined;
@@ -37,7 +37,7 @@ function selectExtra(headers: Headers, prefixes: readonly string[]): Record<stri
   return Object.fromEntries(extra);
 }
 
-/** Keys travel percent-encoded, because header names allow few characters; a proxy that does not encode is heard too. */
+/** Keys are percent-encoded, because header names allow few characters. Keys of proxies that do not encode are kept. */
 function unescapeKey(key: string): string {
   try {
     return decodeURIComponent(key);
@@ -69,7 +69,7 @@ const publishedList = z
   .transform((list) => list ?? [])
   .default([]);
 
-/** What the API server publishes for servers beside it, in configmap kube-system/extension-apiserver-authentication. */
+/** The ConfigMap kube-system/extension-apiserver-authentication, in which the API server publishes CAs for clients. */
 export const publishedAuthentication = z.object({
   'client-ca-file': z.string().optional(),
   'requestheader-client-ca-file': z.string().optional(),

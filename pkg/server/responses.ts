@@ -1,4 +1,4 @@
-/** An answer as data: decided in one place, written in another. */
+/** A response as data, to be written elsewhere. */
 export interface Answer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function internalError(requestUri: string, problem: string): Answer {
   return textAnswer(500, `${escapeHtml(`Internal Server Error: ${JSON.stringify(requestUri)}: ${problem}`)}\n`);
 }
 
-/** The request could not be tied to anyone, though it tried. */
+/** The request has wrong credentials. */
 export function unauthorized(pretty: boolean): Answer {
   const status = { ...failure, message: 'Unauthorized', reason: 'Unauthorized', code: 401 };
   return jsonAnswer(401, status, pretty);
@@ -32,7 +32,7 @@ export interface Refusal {
   readonly user: string;
   readonly verb: string;
   readonly path: string;
-  /** The authorizer's, often empty. */
+  /** The reason of the authorizer, often empty. */
   readonly reason: string;
 }
 
@@ -49,18 +49,18 @@ export function forbidden({ user, verb, path, reason }: Refusal, pretty: boolean
 
 const failure = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' };
 
-/** People read these with a browser or curl: they get line breaks. */
+/** Indented, because people read these pages with a browser or curl. */
 export function prefersPretty(userAgent: string, pretty: string | null): boolean {
   if (pretty !== null && pretty !== '') return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(pretty);
   return /^(?:curl|Wget|Mozilla\/5\.0)/.test(userAgent);
 }
 
-/** As Go writes JSON: whoever takes it for a page of markup finds none in it. */
+/** Escapes like Go's JSON encoder, so that no browser interprets it as HTML. */
 function withoutMarkup(json: string): string {
   return json.replaceAll(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A path may hold anything: an error page must not become markup. */
+/** Escapes the path in an error page, because it may contain HTML. */
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -10,12 +10,12 @@ const maxAttempts = 5;
 /** The rate of the Go binary's reviewer clients. */
 const rate = { qps: 200, burst: 400 };
 /**
- * How long a review may wait for its turn. A longer wait would leave too little of the time limit for an answer. It also
- * bounds how many reviews wait: anyone can cause reviews, by new tokens or new paths.
+ * How long a review may wait for the rate limit. A longer wait would leave too little of the time limit for the response.
+ * This also limits how many reviews wait: anyone can cause reviews, with new tokens or new paths.
  */
 const maxWaitMs = 5000;
 
-/** The server gets more requests that need a review than it may pass on to the API server. */
+/** More reviews are needed than the rate limit allows. */
 export class TooManyReviewsError extends Error {
   override readonly name = 'TooManyReviewsError';
   readonly reason = 'TooManyReviews';
@@ -27,13 +27,13 @@ export class TooManyReviewsError extends Error {
 
 export interface Reviewer {
   /**
-   * Posts a review and returns the API server's copy. Rejects at once with a `TooManyReviewsError` when too many others
-   * wait already. A review changes nothing, so it is retried when the connection was lost or the server failed.
+   * Creates a review and returns the response. Rejects at once with a `TooManyReviewsError` if too many reviews wait. A
+   * review has no side effects, so it is retried after a lost connection or a server error.
    */
   review(body: object, signal: AbortSignal): Promise<unknown>;
 }
 
-/** Reviews of one kind, all sent at no more than `rate`. */
+/** Creates reviews of one kind, at most at `rate`. */
 export function createReviewer({
   client,
   clock,
@@ -80,7 +80,7 @@ async function askUntilAnswered(ask: () => Promise<unknown>, clock: Clock, signa
   }
 }
 
-/** Whether a retry may succeed. The server's refusal is final. */
+/** Whether a retry may succeed. A rejection by the server is final. */
 function isTransient(error: unknown): boolean {
   return isConnectionError(error) || isInternal(error) || isTimeout(error) || isServerTimeout(error);
 }

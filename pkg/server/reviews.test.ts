@@ -28,7 +28,7 @@ function reviewer(...answers: readonly (object | Error)[]): {
 describe('createTokenReview', () => {
   const known = { authenticated: true, user: { username: 'jane', groups: ['dev'] } };
 
-  test('asks once while the answer is fresh, and again after', async () => {
+  test('caches the result until its time to live has passed', async () => {
     const clock = new FakeClock();
     const client = reviewer(known);
     const check = createTokenReview({ client, clock, ttlMs: 10_000, signal });
@@ -42,14 +42,14 @@ describe('createTokenReview', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('asks one question for many requests at once, and another for another token', async () => {
+  test('requests with the same token share a review, another token has its own', async () => {
     const client = reviewer(known);
     const check = createTokenReview({ client, clock: new FakeClock(), ttlMs: 10_000, signal });
     await Promise.all([check('a'), check('a'), check('b')]);
     expect(client.asked.map(({ body }) => body)).toMatchObject([{ spec: { token: 'a' } }, { spec: { token: 'b' } }]);
   });
 
-  test('asks again when the server stumbles, and remembers no failure', async () => {
+  test('retries after a server error, and does not cache failures', async () => {
     const clock = new FakeClock();
     const client = reviewer(apiError(500, 'InternalError'), apiError(403, 'Forbidden'), known);
     const check = createTokenReview({ client, clock, ttlMs: 10_000, signal });
@@ -63,14 +63,19 @@ describe('createTokenReview', () => {
 
 describe('decideToken', () => {
   const rows = [
-    { name: 'remembers that a token is wrong', status: { authenticated: false }, kind: 'wrong', cacheable: true },
+    { name: 'caches a wrong token', status: { authenticated: false }, kind: 'wrong', cacheable: true },
     {
-      name: 'does not remember a verdict that an error explains',
+      name: 'does not cache a status with an error',
       status: { authenticated: false, error: 'webhook down' },
       kind: 'wrong',
       cacheable: false,
     },
-    { name: 'believes no yes without a user', status: { authenticated: true }, kind: 'wrong', cacheable: true },
+    {
+      name: 'rejects an authenticated status without a user',
+      status: { authenticated: true },
+      kind: 'wrong',
+      cacheable: true,
+    },
   ];
   for (const { name, status, kind, cacheable } of rows) {
     test(name, () => expect(decideToken({ status })).toMatchObject({ cacheable, proof: { kind } }));
@@ -82,7 +87,7 @@ describe('authorize', () => {
   const options = { clock: new FakeClock(), alwaysAllowPaths: ['/healthz'], allowedTtlMs: 10_000, deniedTtlMs: 1000 };
   const metrics = { user: jane, path: '/metrics', verb: 'get' };
 
-  test('lets everyone see open paths, and administrators everything, without a question', async () => {
+  test('allows always-allowed paths to everyone and everything to administrators, without a review', async () => {
     const client = reviewer({ allowed: false });
     const authorizer = createAuthorizer({ ...options, client });
     expect(await authorizer.authorize({ ...metrics, path: '/healthz' }, signal)).toEqual({ allowed: true });
@@ -91,11 +96,11 @@ describe('authorize', () => {
     expect(client.asked).toEqual([]);
   });
 
-  test('forbids the rest when there is nobody to ask', async () => {
+  test('forbids the rest without a client', async () => {
     expect(await createAuthorizer(options).authorize(metrics, signal)).toEqual({ allowed: false, reason: '' });
   });
 
-  test('asks for path and verb in the name of the user', async () => {
+  test('reviews path and verb for the user', async () => {
     const client = reviewer({ allowed: true });
     await createAuthorizer({ ...options, client }).authorize(metrics, signal);
     expect(client.asked).toMatchObject([
@@ -107,7 +112,7 @@ describe('authorize', () => {
     ]);
   });
 
-  test('remembers yes and no for as long as each flag says', async () => {
+  test('caches allowed and denied results for the time of their flags', async () => {
     const clock = new FakeClock();
     const client = reviewer({ allowed: false, reason: 'no' }, { allowed: true });
     const authorizer = createAuthorizer({ ...options, clock, client });
@@ -121,7 +126,7 @@ describe('authorize', () => {
     expect(client.asked).toHaveLength(2);
   });
 
-  test('decides nothing when the answer contradicts itself or does not come', async () => {
+  test('rejects when the result is contradictory or absent', async () => {
     const both = createAuthorizer({ ...options, client: reviewer({ allowed: true, denied: true }) });
     await expect(both.authorize(metrics, signal)).rejects.toThrow('both allow and deny');
     const refused = createAuthorizer({ ...options, client: reviewer(apiError(403, 'Forbidden')) });
@@ -187,7 +192,7 @@ for (const { name, flood } of floods) {
   });
 }
 
-test('a request whose client has gone frees its turn', async () => {
+test('a request whose client has disconnected frees its place', async () => {
   const clock = new FakeClock();
   const client = reviewer({ allowed: true });
   const authorizer = createAuthorizer({ client, clock, alwaysAllowPaths: [], allowedTtlMs: 0, deniedTtlMs: 0 });
@@ -197,7 +202,7 @@ test('a request whose client has gone frees its turn', async () => {
   const gone = new AbortController();
   const abandoned = Array.from({ length: 1400 }, (_, index) => ask(`/${index}`, gone.signal));
   await settle();
-  gone.abort(new Error('the client has gone'));
+  gone.abort(new Error('the client has disconnected'));
   await Promise.all(abandoned);
   const answer = ask('/metrics', signal);
   await clock.advance(5);

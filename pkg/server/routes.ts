@@ -26,7 +26,7 @@ export type RouteAnswer = Answer | StreamAnswer;
 type Route = (request: RouteRequest, signal: AbortSignal) => RouteAnswer | Promise<RouteAnswer>;
 
 export interface Routes {
-  /** For someone who may see it. */
+  /** Serves an authorized request. */
   answer(request: RouteRequest, signal: AbortSignal): Promise<RouteAnswer>;
 }
 
@@ -36,7 +36,7 @@ export function createRoutes(deps: {
   readonly content: ContentOptions;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends what the routes keep running. */
+  /** Stops the background work of the routes. */
   readonly signal: AbortSignal;
 }): Routes {
   const { content, clock, logger, signal } = deps;
@@ -57,12 +57,12 @@ export function createRoutes(deps: {
   };
 }
 
-/** What is worth listing: not the list itself, and nothing that burdens the process when merely tried. */
+/** The listed paths: without the list itself, and without pages that are expensive to open. */
 function listPaths(table: ReadonlyMap<string, Route>): readonly string[] {
   return [...table.keys()].filter((path) => path !== '/' && !path.startsWith('/debug/')).toSorted();
 }
 
-/** The paths that the Go binary lists at /statusz: it has no /livez and /readyz, and does not list the page itself. */
+/** The paths that the Go binary lists at /statusz. It has no /livez and /readyz, and omits /statusz. */
 function statuszPaths(table: ReadonlyMap<string, Route>): readonly string[] {
   return listPaths(table).filter((path) => !['/statusz', '/livez', '/readyz'].includes(path));
 }
@@ -168,7 +168,7 @@ function controllerPage(content: ContentOptions, { path, query }: RouteRequest):
   return { code: 200, headers, stream: Readable.from(page.parts(query)) };
 }
 
-/** `/healthz/<name>` and the like: unlike the page of all checks, it tells the reason. */
+/** `/healthz/<name>` and similar: unlike the page of all checks, it has the reason. */
 function singleCheckPage(content: ContentOptions, path: string): Answer {
   const [, first, name, ...rest] = path.split('/');
   const healthPath = healthPaths.find((known) => known === first);

@@ -158,7 +158,7 @@ async function writePair(name: string, { certificate, privateKey }: KeyedCertifi
 }
 
 describe('pages', () => {
-  test('health is open, single checks and all else need permission', async () => {
+  test('health is allowed to everyone, single checks and other pages need authorization', async () => {
     const server = await serve();
     expect(await get(server, '/healthz')).toMatchObject({ status: 200, body: 'ok' });
     expect(await get(server, '/healthz/ping')).toMatchObject({ status: 403 });
@@ -168,7 +168,7 @@ describe('pages', () => {
     expect(await get(server, '/%zz')).toMatchObject({ status: 400 });
   });
 
-  test('metrics are for those who may see them', async () => {
+  test('metrics need authorization', async () => {
     const server = await serve();
     const refused = await get(server, '/metrics');
     expect(refused.status).toBe(403);
@@ -188,7 +188,7 @@ describe('pages', () => {
     expect(await get(server, '/metrics', { token: 'good' })).toMatchObject({ status: 200, body: 'up 1\n' });
   });
 
-  test('a scrape is compressed for those who take it', async () => {
+  test('a scrape is compressed if the client accepts gzip', async () => {
     const server = await serve();
     const headers = { 'accept-encoding': 'gzip' };
     expect((await get(server, '/metrics', { token: 'good', headers })).headers['content-encoding']).toBe('gzip');
@@ -196,7 +196,7 @@ describe('pages', () => {
     expect((await get(server, '/metrics', { token: 'good', headers: none })).body).toBe('up 1\n');
   });
 
-  test('the root lists what there is', async () => {
+  test('the root lists the paths', async () => {
     const reply = await get(await serve(), '/', { token: 'good' });
     expect(JSON.parse(reply.body)).toEqual({ paths: ['/configz', '/healthz', '/livez', '/metrics', '/readyz'] });
   });
@@ -206,7 +206,7 @@ describe('pages', () => {
     expect(await get(server, '/debug/pprof/heap', { token: 'good' })).toMatchObject({ status: 404 });
   });
 
-  test('a heap profile tells where memory was allocated, and holds none of its contents', async () => {
+  test('a heap profile has the places of allocations, and no contents', async () => {
     const server = await serve();
     const token = `bearer-${randomUUID()}`;
     const secrets = Array.from({ length: 20_000 }, (_, index) => ({ data: `${token}-content-${index}` }));
@@ -218,7 +218,7 @@ describe('pages', () => {
     expect(secrets).toHaveLength(20_000); // in memory until here
   });
 
-  test('a heap snapshot, which holds contents, is served only where that is switched on', async () => {
+  test('a heap snapshot, which has contents, is served only with its flag', async () => {
     const server = await serve({ content: { heapSnapshots: true } });
     const secret = JSON.parse(`{"data":"bearer-${randomUUID()}"}`);
     const { status, body } = await get(server, '/debug/pprof/heapsnapshot', { token: 'good' });
@@ -236,7 +236,7 @@ describe('pages', () => {
     expect(JSON.parse((await profile).body)).toHaveProperty('nodes');
   });
 
-  test('controllers show what they have, and only to whom may debug', async () => {
+  test('debug pages of controllers need authorization', async () => {
     const page = {
       contentType: 'text/vnd.graphviz',
       *parts(query: URLSearchParams) {
@@ -252,7 +252,7 @@ describe('pages', () => {
     expect(await get(server, '/debug/controllers/gc/other', { token: 'good' })).toMatchObject({ status: 404 });
   });
 
-  test('the verbosity can be put', async () => {
+  test('the verbosity can be changed with PUT', async () => {
     const setVerbosity = (value: string): string => {
       if (value !== '4') throw new Error('not a number');
       return 'now 4';
@@ -269,7 +269,7 @@ describe('pages', () => {
 });
 
 describe('clients with certificates', () => {
-  test('are whom their certificate names', async () => {
+  test('are the users of their certificates', async () => {
     const [clientCaFile] = await writePair('ca', users);
     const server = await serve({ authentication: { clientCaFile } });
     expect(await get(server, '/metrics', { as: clientPair('jane') })).toMatchObject({ status: 200 });
@@ -279,7 +279,7 @@ describe('clients with certificates', () => {
     expect(await get(server, '/metrics', { as: stranger })).toMatchObject({ status: 401 });
   });
 
-  test('may come through an intermediate, or from one that is trusted by itself', async () => {
+  test('may have a chain through an intermediate, or a certificate of a trusted intermediate', async () => {
     const middle = issueAuthority(users, { commonName: 'middle', validity });
     const jane = issueCertificate(middle, { commonName: 'jane', usages: ['client'], validity });
     const withChain = { ...jane, certificate: `${jane.certificate}${middle.certificate}` };
@@ -294,7 +294,7 @@ describe('clients with certificates', () => {
     expect(await get(below, '/metrics', { as: clientPair('jane') })).toMatchObject({ status: 401 });
   });
 
-  test('lose access when their authority is replaced', async () => {
+  test('lose access when their CA is replaced', async () => {
     const [clientCaFile] = await writePair('ca', users);
     const server = await serve({ authentication: { clientCaFile } });
     const jane = clientPair('jane');
@@ -306,7 +306,7 @@ describe('clients with certificates', () => {
     expect((await get(server, '/metrics', { as: other })).status).toBe(200);
   });
 
-  test('are believed by what the cluster publishes', async () => {
+  test('are verified with the CAs in the cluster', async () => {
     const recording = new RecordingClient();
     recording.seed(ConfigMaps, {
       metadata: { namespace: 'kube-system', name: 'extension-apiserver-authentication' },
@@ -332,7 +332,7 @@ describe('clients with certificates', () => {
 });
 
 describe('certificates', () => {
-  test('are replaced when the files change, and kept while they do not fit together', async () => {
+  test('are replaced when the files change, and kept while certificate and key do not match', async () => {
     const [tlsCertFile, tlsPrivateKeyFile] = await writePair('tls', serverPair('one'));
     const server = await serve({ serving: { tlsCertFile, tlsPrivateKeyFile } });
     expect((await get(server, '/healthz')).commonName).toBe('one');
@@ -346,7 +346,7 @@ describe('certificates', () => {
     await eventually(async () => (await get(server, '/healthz')).commonName === 'two', signal);
   });
 
-  test('are chosen by the name that the client asks for', async () => {
+  test('are selected by the server name of the client', async () => {
     const main = await writePair('main', serverPair('main'));
     const named = await writePair('named', serverPair('named.org'));
     const wild = await writePair('wild', serverPair('wild'));
@@ -362,7 +362,7 @@ describe('certificates', () => {
     expect((await get(server, '/healthz', { host: 'else.org' })).commonName).toBe('main');
   });
 
-  test('are made up when there are none, and kept in --cert-dir for the next start', async () => {
+  test('are generated when there are none, and kept in --cert-dir for the next start', async () => {
     const certDir = join(directory, 'made', 'up');
     const first = await serve({ serving: { certDir } });
     const { commonName } = await get(first, '/healthz');
@@ -385,7 +385,7 @@ describe('listen', () => {
     {
       name: 'a certificate without a key',
       part: { serving: { tlsCertFile: missing } },
-      message: /^--tls-cert-file: needs --tls-private-key-file beside it$/,
+      message: /^--tls-cert-file: requires --tls-private-key-file$/,
     },
     {
       name: 'unreadable authorities',
@@ -393,12 +393,12 @@ describe('listen', () => {
       message: /^--client-ca-file: cannot read the file: ENOENT.*$/,
     },
     {
-      name: 'authorities that are none',
+      name: 'a CA file without certificates',
       part: { authentication: { clientCaFile: '/dev/null' } },
       message: /^--client-ca-file: cannot use \/dev\/null: it holds no certificate$/,
     },
     {
-      name: 'an address that is not ours',
+      name: 'an address of another host',
       part: { serving: { bindAddress: '192.0.2.1' } },
       message: /^--bind-address: cannot listen on 192\.0\.2\.1:any: no such address here$/,
     },
@@ -416,20 +416,20 @@ describe('listen', () => {
     );
   });
 
-  test('fails when the cluster cannot be asked for authorities, unless told to go on', async () => {
+  test('fails when the CAs cannot be read from the cluster, unless that is tolerated', async () => {
     const recording = new RecordingClient();
     recording.before('get', () => {
       throw apiError(403, 'Forbidden');
     });
     const client = { get: recording.get.bind(recording), request: review };
     await expect(serve({ authentication: { client, skipLookup: false } })).rejects.toThrow(
-      /^--authentication-kubeconfig: cannot look up the authorities of clients in the cluster: .*$/,
+      /^--authentication-kubeconfig: cannot read the CAs of clients from the cluster: .*$/,
     );
     const tolerant = await serve({ authentication: { client, skipLookup: false, tolerateLookupFailure: true } });
     expect((await get(tolerant, '/metrics', { token: 'good' })).status).toBe(200);
   });
 
-  test('opens nothing on port 0', async () => {
+  test('does not listen with port 0', async () => {
     expect((await serve({ serving: { securePort: 0 } })).address).toBeUndefined();
   });
 });

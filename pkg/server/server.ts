@@ -22,13 +22,13 @@ export interface Server {
    * when any of it fails. From then on files are read again every few seconds; with port 0 nothing is ever opened.
    */
   listen(signal: AbortSignal): Promise<void>;
-  /** Where it listens; undefined while it does not. */
+  /** The address of the listener. Undefined while it does not listen. */
   readonly address: AddressInfo | undefined;
-  /** Ends every connection. When it resolves, nothing of the server is left running. */
+  /** Closes all connections. Resolves when everything has stopped. */
   close(): Promise<void>;
 }
 
-// Reading a few small files is cheap, and finds changes that watching misses: kubelet swaps a link above them.
+// Reading a few small files is cheap and finds all changes. A file watch misses the symlinks that kubelet swaps.
 const fileIntervalMs = 5000;
 const lookUpIntervalMs = 60_000;
 
@@ -48,7 +48,7 @@ export function createServer(options: ServerOptions): Server {
     async close() {
       closing.abort(new Error('the server is closing'));
       address = undefined;
-      const [started] = await Promise.allSettled([starting]); // a failed start was listen's to report
+      const [started] = await Promise.allSettled([starting]); // `listen` reported a failed start
       if (started.status === 'fulfilled') await started.value?.stop();
     },
   };
@@ -110,7 +110,7 @@ function createHandlerDeps(
   const { client } = authentication;
   const review = { clock, ttlMs: authentication.tokenCacheTtlMs, signal: closing };
   if (authorization.client === undefined) {
-    logger.warn({}, 'no client for authorization: all but the open paths are forbidden');
+    logger.warn({}, 'no client for authorization: only the always-allowed paths are allowed');
   }
   return {
     authenticator: createAuthenticator({
@@ -124,7 +124,7 @@ function createHandlerDeps(
   };
 }
 
-/** Keeps certificates and authorities fresh. What cannot be read stays as it was: half a rotation is no reason to stop. */
+/** Reloads certificates and CAs. If a file cannot be read, the current ones stay: a rotation may be half done. */
 async function runRefresh(
   { clock, logger }: ServerOptions,
   { sources, use }: { readonly sources: Sources; readonly use: (material: TlsMaterial) => void },
@@ -140,7 +140,7 @@ async function runRefresh(
       }
       use(await readMaterial(sources));
     } catch (error) {
-      if (!signal.aborted) logger.warn({ err: error }, 'cannot reload certificates: keeping those in use');
+      if (!signal.aborted) logger.warn({ err: error }, 'cannot reload certificates: keeping the current ones');
     }
   }
 }

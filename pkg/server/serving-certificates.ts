@@ -6,7 +6,7 @@ import { ServingError } from './options.ts';
 import type { ServingOptions } from './options.ts';
 import { certificateNames, parseSniCertKey } from './tls.ts';
 
-/** A certificate (with those that lead to its authority) and its key, both PEM. */
+/** A certificate with its intermediates, and its key, both PEM. */
 export interface CertificatePair {
   readonly cert: string;
   readonly key: string;
@@ -40,7 +40,7 @@ export async function createCertificateSource(serving: ServingOptions, clock: Cl
       if (names.length > 0) continue;
       for (const name of namesOf(pair, certFile)) extracted.set(name.toLowerCase(), pair);
     }
-    // A name that the flag spells out wins over one that merely stands in a certificate.
+    // A name in the flag precedes a name in a certificate.
     return { main, byName: new Map([...extracted, ...explicit]) };
   };
 }
@@ -56,8 +56,8 @@ function namesOf({ cert }: CertificatePair, file: string): readonly string[] {
 async function createMainSource(serving: ServingOptions, clock: Clock): Promise<() => Promise<CertificatePair>> {
   const { tlsCertFile, tlsPrivateKeyFile, certDir } = serving;
   if (tlsCertFile !== '' || tlsPrivateKeyFile !== '') {
-    if (tlsPrivateKeyFile === '') throw new ServingError(certFlag, `needs ${keyFlag} beside it`);
-    if (tlsCertFile === '') throw new ServingError(keyFlag, `needs ${certFlag} beside it`);
+    if (tlsPrivateKeyFile === '') throw new ServingError(certFlag, `requires ${keyFlag}`);
+    if (tlsCertFile === '') throw new ServingError(keyFlag, `requires ${certFlag}`);
     return async () => ({
       cert: await readFlagFile(certFlag, tlsCertFile),
       key: await readFlagFile(keyFlag, tlsPrivateKeyFile),
@@ -76,7 +76,7 @@ async function createMainSource(serving: ServingOptions, clock: Clock): Promise<
   });
 }
 
-/** A pair of an earlier start is kept, so that whoever came to trust it need not do so again. */
+/** Keeps the pair of an earlier start, so that clients that trust it need no change. */
 async function ensurePair(
   { certDir, certFile, keyFile }: { readonly certDir: string; readonly certFile: string; readonly keyFile: string },
   generate: () => CertificatePair,
@@ -99,7 +99,7 @@ async function ensurePair(
   }
 }
 
-/** Only for clients that do not check, or that are told to trust this one: it holds for the host's own names. */
+/** A self-signed certificate for the names of the host, for clients that do not verify or that trust it explicitly. */
 function generatePair(bindAddress: string, nowMs: number): CertificatePair {
   const isUnspecified = ['', '0.0.0.0', '::'].includes(bindAddress);
   const { certificate, privateKey } = createSelfSigned({
@@ -111,7 +111,7 @@ function generatePair(bindAddress: string, nowMs: number): CertificatePair {
   return { cert: certificate, key: privateKey };
 }
 
-/** Reads a file that a flag names; the error names the flag. */
+/** Reads the file of a flag. The error names the flag. */
 export async function readFlagFile(flag: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');

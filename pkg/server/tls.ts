@@ -4,7 +4,7 @@ import { getCiphers } from 'node:tls';
 import type { SecureVersion } from 'node:tls';
 import { ServingError } from './options.ts';
 
-/** The parts of a TLS context that no file can change. */
+/** The TLS settings from flags, which do not change while the server runs. */
 export interface TlsRules {
   readonly minVersion: SecureVersion;
   readonly ciphers?: string;
@@ -37,7 +37,7 @@ function planMinVersion(name: string): SecureVersion {
   return version;
 }
 
-// As in Go, the suites of TLS 1.3 are all on whatever the flag says: none of them is weak.
+// Like in Go, all suites of TLS 1.3 are always enabled.
 const alwaysOn = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
 const openSslNames = new Map<string, string>([
@@ -99,11 +99,11 @@ function planCurves(numbers: readonly number[]): string {
   return names.join(':');
 }
 
-/** A certificate for certain names only. */
+/** A certificate for some host names. */
 export interface SniCertKey {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Patterns; empty: the names in the certificate. */
+  /** Patterns. Empty means the names in the certificate. */
   readonly names: readonly string[];
 }
 
@@ -125,12 +125,12 @@ export function parseSniCertKey(text: string): SniCertKey {
           .map((name) => name.trim());
   if (names.includes('')) throw new ServingError(sniFlag, `"${text}" has an empty name`);
   const address = names.find((name) => isIP(name) !== 0);
-  // Clients that connect to an address send no name, and Node then picks a certificate before anyone can be asked.
+  // Clients that connect to an IP address send no name, and Node uses the main certificate for them.
   if (address !== undefined) throw new ServingError(sniFlag, `the address ${address} cannot select a certificate`);
   return { certFile, keyFile, names };
 }
 
-/** The names that a certificate answers to when the flag lists none. */
+/** The host names of a certificate, used if the flag lists none. */
 export function certificateNames(pem: string): readonly string[] {
   const certificate = new X509Certificate(pem);
   const commonNames = /^CN=(.+)$/m.exec(certificate.subject)?.slice(1) ?? [];
@@ -138,7 +138,7 @@ export function certificateNames(pem: string): readonly string[] {
   return [...commonNames.filter((name) => isIP(name) === 0), ...alternatives];
 }
 
-/** Finds what is kept for a host: its exact name first, then the wildcard for its first label. */
+/** Finds the entry of a host: first its exact name, then the wildcard for its first label. */
 export function selectByHost<T>(host: string, byName: ReadonlyMap<string, T>): T | undefined {
   const name = host.toLowerCase().replace(/\.$/, '');
   return byName.get(name) ?? byName.get(name.replace(/^[^.]*/, '*'));

@@ -7,7 +7,7 @@ import { ExpiringCache } from './expiring-cache.ts';
 import { createReviewer } from './review.ts';
 
 const path = '/apis/authentication.k8s.io/v1/tokenreviews';
-// Room for one token of every node and namespace that a cluster of the largest supported size has.
+// One token per node and namespace of the largest supported cluster.
 const maxEntries = 32_768;
 
 const answer = z.object({
@@ -29,11 +29,11 @@ export interface TokenReviewDeps {
   readonly client: Pick<Client, 'request'>;
   readonly clock: Clock;
   readonly ttlMs: number;
-  /** Ends every review. Requests with the same token share one, so the end of a single request does not end it. */
+  /** Ends all reviews. Requests with the same token share a review, so the abort of one request does not end it. */
   readonly signal: AbortSignal;
 }
 
-/** Asks the API server whom a token belongs to. Caches the answers by a digest of the token, never by the token itself. */
+/** Authenticates tokens with TokenReviews. Caches the results by a digest of the token, never by the token itself. */
 export function createTokenReview({
   client,
   clock,
@@ -69,7 +69,7 @@ export function createTokenReview({
   };
 }
 
-/** Reads a review's status. An error in it may pass, so it is not to be remembered. */
+/** Reads the status of a review. A status with an error is not cached, because the error may be temporary. */
 export function decideToken(review: unknown): { readonly proof: Proof; readonly cacheable: boolean } {
   const { status } = answer.parse(review);
   if (!status.authenticated || status.user === undefined) {

@@ -11,13 +11,13 @@ import { publishedAuthentication } from './request-header.ts';
 import type { PublishedAuthentication } from './request-header.ts';
 import { messageOf, readFlagFile } from './serving-certificates.ts';
 
-/** Where the authorities of clients come from. */
+/** The source of the CAs for clients. */
 export interface TrustSource {
-  /** Whether clients are asked for a certificate at all. */
+  /** Whether the handshake requests a client certificate. */
   readonly wantsCertificates: boolean;
-  /** Reads the files anew, and joins them with what was last looked up. */
+  /** Reads the files again, and joins them with the last CAs from the cluster. */
   readFiles(): Promise<Trust>;
-  /** Asks the cluster anew; does nothing when the flags say all. */
+  /** Reads the CAs from the cluster again, unless the flags set all of them. */
   lookUp(signal: AbortSignal): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function createTrustSource(options: AuthenticationOptions, logger: Logger
   const needsLookUp = clientCaFile === '' || requestHeader.clientCaFile === '';
   let published: PublishedAuthentication | undefined;
   if (needsLookUp && client === undefined && !options.skipLookup) {
-    logger.warn({}, 'no client for authentication: authorities of clients are not looked up in the cluster');
+    logger.warn({}, 'no client for authentication: the CAs of clients are not read from the cluster');
   }
 
   return {
@@ -49,7 +49,7 @@ export function createTrustSource(options: AuthenticationOptions, logger: Logger
   };
 }
 
-/** Fails the start, if the flags ask for that, when what the cluster publishes cannot be read. */
+/** Fails if the CAs in the cluster cannot be read, unless the flags tolerate that. */
 export async function lookUpAtStart(
   source: TrustSource,
   { options, logger }: { readonly options: AuthenticationOptions; readonly logger: Logger },
@@ -59,13 +59,13 @@ export async function lookUpAtStart(
     await source.lookUp(signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    // Without proxies' authorities a server beside the API server is of no use; without users' it still takes tokens.
+    // Without the CAs of front proxies, an aggregated API server is of no use. Without those of users, tokens still work.
     const isFatal = options.requestHeader.clientCaFile === '' && !options.tolerateLookupFailure;
     if (isFatal) {
-      const problem = `cannot look up the authorities of clients in the cluster: ${messageOf(error)}`;
+      const problem = `cannot read the CAs of clients from the cluster: ${messageOf(error)}`;
       throw new ServingError('--authentication-kubeconfig', problem, { cause: error });
     }
-    logger.warn({ err: error }, 'cannot look up the authorities of clients: continuing without');
+    logger.warn({ err: error }, 'cannot read the CAs of clients from the cluster: continuing without');
   }
 }
 
@@ -101,7 +101,7 @@ function poolOf(pem: string | undefined): CertificatePool | undefined {
   return pem === undefined || pem === '' ? undefined : parseBundle(pem);
 }
 
-/** Undefined when there is no such configmap: some clusters have no front proxy and publish nothing. */
+/** Undefined if the ConfigMap does not exist: some clusters have no front proxy. */
 async function readPublished(
   client: Pick<Client, 'get'>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Someone who asks. The same four fields that reviews carry. */
+/** An authenticated user, with the four fields of a review. */
 export interface User {
   readonly name: string;
   readonly uid?: string | undefined;
@@ -10,7 +10,7 @@ export const anonymous: User = { name: 'system:anonymous', groups: ['system:unau
 
 const authenticatedGroup = 'system:authenticated';
 
-/** Whoever proved who they are belongs to this group, which a review does not always say. */
+/** All authenticated users are in this group, even if a review does not list it. */
 export function withAuthenticatedGroup(user: User): User {
   const known = user.groups.includes(authenticatedGroup) || user.groups.includes('system:unauthenticated');
   if (known || user.name === anonymous.name) return user;

@@ -52,7 +52,7 @@ describe('pages', () => {
     paths: ['/metrics', '/metrics/slis', '/healthz'],
   };
 
-  test('statusz tells since when and what is here', () => {
+  test('statusz has the start time, versions and paths', () => {
     expect(statuszPage(facts, asks('')).body).toContain(
       '\nStarted: Mon Nov  2 03:04:05 UTC 2026\nUp: 1 hr 00 min 05 sec\nRuntime version: v26.0.0\n' +
         'Binary version: 1.36.4\nEmulation version: 1.36\nPaths: /healthz /metrics\n',

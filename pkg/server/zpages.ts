@@ -13,29 +13,29 @@ const apiGroup = 'config.k8s.io';
 type Encoding = 'json' | 'yaml' | 'cbor';
 type Version = 'v1alpha1' | 'v1beta1';
 
-/** How a client wants one of these pages: as text for people, or as an object of a known version. */
+/** The form of a page: text for people, or an object of a known version. */
 export type Form =
   | { readonly kind: 'text' }
   | { readonly kind: 'object'; readonly encoding: Encoding; readonly version: Version; readonly pretty: boolean }
-  /** `encoding` is that of the error. Absent: the client accepts none that is served. */
+  /** `encoding` is the encoding of the error. Absent if the client accepts none that is served. */
   | { readonly kind: 'unacceptable'; readonly encoding: Encoding | undefined };
 
-/** What a request says about the form of its answer. */
+/** The form that a request accepts. */
 export interface PageRequest {
   readonly accept: string;
   readonly pretty: boolean;
-  /** The gate CBORServingAndStorage: CBOR is served, too. */
+  /** The gate CBORServingAndStorage: CBOR is served too. */
   readonly cbor: boolean;
 }
 
 const jsonAndYaml: readonly Encoding[] = ['json', 'yaml'];
 
-/** In the order in which a wildcard selects them. */
+/** In the order of preference for a wildcard. */
 function mediaTypes(cbor: boolean): readonly (Encoding | 'text')[] {
   return [...jsonAndYaml, 'text', ...(cbor ? (['cbor'] as const) : [])];
 }
 
-/** Negotiates as the Go binary does: an object must be asked for by kind, version and group, and text without them. */
+/** Negotiates like the Go binary: an object needs kind, version and group in the Accept header, text must not have them. */
 export function selectForm({ accept, cbor }: PageRequest, kind: 'Flagz' | 'Statusz'): Form {
   if (accept.trim() === '') return { kind: 'text' };
   const ranges = parseAccept(accept);
@@ -96,7 +96,7 @@ export function statuszPage(facts: StatusFacts, request: PageRequest): Answer {
   const content = {
     startTime: new Date(startedAtMs).toISOString().replace(/\.\d+Z$/, 'Z'),
     uptimeSeconds,
-    goVersion: runtimeVersion, // the field's name is the API's; ours is another language
+    goVersion: runtimeVersion, // the API calls this field goVersion
     binaryVersion,
     ...(emulationVersion !== '' && { emulationVersion }),
     paths,

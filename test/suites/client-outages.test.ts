@@ -120,7 +120,7 @@ describe('a server that goes away', () => {
     const error = await errorOf(iterator.next());
     cluster().apiServer.resume();
     expect(isConnectionError(error)).toBe(true);
-    expect(String(error)).toContain('nothing has come for');
+    expect(String(error)).toContain('no data for');
   });
 
   test('an abort ends a request and a watch to a server that does not answer', async ({ signal }) => {
