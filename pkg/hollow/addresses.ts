@@ -1,12 +1,12 @@
 /**
- * Hands out pod addresses, each to one pod at a time. The space is walked round before an address is used again, as
- * long after its last use as possible: consumers that are slow to notice a deletion must not meet its successor.
+ * Allocates pod addresses. An address is reused as late as possible: consumers that are slow to observe a deletion must
+ * not send traffic to another pod.
  */
 export class AddressPool {
   readonly #used = new Set<number>();
   #last = 0;
 
-  /** A number that nobody holds, until `release`. */
+  /** Takes a free number until `release`. */
   take(): number {
     if (this.#used.size >= poolSize) throw new Error(`all ${poolSize} pod addresses are in use`);
     do this.#last = (this.#last % poolSize) + 1;
@@ -15,7 +15,7 @@ export class AddressPool {
     return this.#last;
   }
 
-  /** Marks an address as held that an earlier run has given away. Others than the pool's own need no marking. */
+  /** Marks an address of an earlier run as in use. Addresses outside the pool are ignored. */
   reserve(ip: string): number | undefined {
     const index = podIndexOf(ip);
     if (index !== undefined) this.#used.add(index);
@@ -27,8 +27,8 @@ export class AddressPool {
   }
 }
 
-// 10.128.0.0/9 for pods and 172.16.0.0/12 for nodes: neither meets the service range of any usual cluster. The last
-// byte stays within 1 to 254, because 0 and 255 look like networks and broadcasts to careful readers.
+// 10.128.0.0/9 for pods and 172.16.0.0/12 for nodes: neither overlaps with the usual Service ranges. The last byte is 1
+// to 254, because 0 and 255 may be taken for network and broadcast addresses.
 const perBlock = 254;
 const poolSize = 128 * 256 * perBlock;
 
@@ -41,7 +41,7 @@ export function podIPv6(index: number): string {
   return `fd00:10:128::${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}`;
 }
 
-/** The address of the machine with this number, counted from 0. */
+/** The address of the machine with this index. */
 export function nodeIPv4(index: number): string {
   const block = Math.floor(index / perBlock);
   return `172.${16 + (block >> 8)}.${block & 255}.${(index % perBlock) + 1}`;

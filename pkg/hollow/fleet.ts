@@ -3,17 +3,17 @@ import { objectKey } from '../api/index.ts';
 import { nodeIPv4 } from './addresses.ts';
 import { healthyConditions, type Machine, type WantedCondition } from './node-object.ts';
 
-/** One simulated machine and what it knows of itself. */
+/** One simulated machine and its state. */
 export interface HollowNode {
   readonly index: number;
   readonly machine: Machine;
-  /** `silent`: neither heartbeats nor work on pods, as a machine that lost its network. `gone`: its Node was deleted. */
+  /** `silent`: no heartbeats and no work on pods, like a machine without network. `gone`: its Node was deleted. */
   state: 'alive' | 'silent' | 'gone';
-  /** By type. */
+  /** The node conditions by type. */
   readonly conditions: Map<string, WantedCondition>;
-  /** As last seen in the cache. */
+  /** The Node in the cache. */
   node: Cached<Node> | undefined;
-  /** Pods on it. */
+  /** The number of pods on the node. */
   load: number;
   reportedAtMs: number;
   hasLease: boolean;
@@ -27,7 +27,7 @@ export interface FleetOptions {
   readonly podCapacity: number;
 }
 
-/** All machines of a simulation, in order and by name. */
+/** All machines of a simulation. */
 export class Fleet {
   readonly all: readonly HollowNode[];
   readonly #byName: ReadonlyMap<string, HollowNode>;
@@ -41,7 +41,7 @@ export class Fleet {
     return nodeName === undefined ? undefined : this.#byName.get(nodeName);
   }
 
-  /** For callers that name a node themselves: a wrong name is their mistake. */
+  /** Throws if there is no node of that name. */
   get(nodeName: string): HollowNode {
     const hollow = this.#byName.get(nodeName);
     if (hollow === undefined) throw new Error(`there is no hollow node ${JSON.stringify(nodeName)}`);

@@ -18,57 +18,57 @@ import type { WantedCondition } from './node-object.ts';
 import { createPodRunner, type PodRunner } from './pod-runner.ts';
 
 export interface HollowNodesOptions {
-  /** Without a rate limit, or the limit is the simulation's speed. */
+  /** A client without a rate limit: the limit would slow the simulation down. */
   readonly client: Client;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Caches to share, which somebody else runs. Absent: its own. */
+  /** Informers that the caller runs. Default: own informers. */
   readonly informers?: InformerFactory | undefined;
   readonly nodes: number;
-  /** Nodes are called `<prefix>-<number>`. Default: hollow-node. */
+  /** Nodes are named `<prefix>-<number>`. Default: hollow-node. */
   readonly namePrefix?: string | undefined;
-  /** Given to nodes in turn as `topology.kubernetes.io/zone`. Default: zone-a, zone-b, zone-c. */
+  /** Zones, assigned to nodes round-robin as `topology.kubernetes.io/zone`. Default: zone-a, zone-b, zone-c. */
   readonly zones?: readonly string[] | undefined;
   /** More labels for every node. */
   readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
-  /** What a node says it can take; only a real scheduler minds. Default: 1000. */
+  /** The pod capacity of a node. Only a real scheduler uses it. Default: 1000. */
   readonly podCapacity?: number | undefined;
-  /** From Running to Ready. Default: 0, both in one write. */
+  /** The delay from Running to Ready. Default: 0, both in one write. */
   readonly podReadyDelayMs?: number | undefined;
   /** How long containers take to stop after a deletion. Default: until their grace period ends. */
   readonly podStopDelayMs?: number | undefined;
-  /** The wait before containers start for the third time, doubling from there. Default: 10 s, as the kubelet. */
+  /** The delay before the second restart of containers. Doubles each time. Default: 10 s, like the kubelet. */
   readonly restartBackoffMs?: number | undefined;
-  /** Default: 10 s, as the kubelet. */
+  /** Default: 10 s, like the kubelet. */
   readonly leaseRenewMs?: number | undefined;
-  /** How often a node repeats its status unchanged. Default: 5 min, as the kubelet. */
+  /** How often a node reports an unchanged status. Default: 5 min, like the kubelet. */
   readonly statusReportMs?: number | undefined;
-  /** Binds pods that wait for the default scheduler. Turn off when a real one runs. Default: true. */
+  /** Binds the pods of the default scheduler. Set to false if a real scheduler runs. Default: true. */
   readonly bindsPods?: boolean | undefined;
-  /** Gives pods an IPv6 address as well. Default: false. */
+  /** Pods also get an IPv6 address. Default: false. */
   readonly dualStack?: boolean | undefined;
-  /** Pods worked on at once. Default: 32. */
+  /** The number of workers for pods. Default: 32. */
   readonly concurrency?: number | undefined;
 }
 
 /** A running simulation. */
 export interface HollowNodes {
   readonly nodeNames: readonly string[];
-  /** The machine falls silent: no lease, no status, and nothing happens to its pods. */
+  /** The machine stops: no lease renewals, no status, no work on its pods. */
   stopHeartbeats(nodeName: string): void;
-  /** It is back, and catches up. */
+  /** The machine continues. */
   resumeHeartbeats(nodeName: string): void;
-  /** What the node says of itself from now on. */
+  /** Sets a condition that the node reports from now on. */
   setCondition(nodeName: string, condition: WantedCondition): void;
-  /** Settles once the signal has aborted and nothing is left running. */
+  /** Settles once the signal has aborted and no work is left running. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Simulates the machines of a cluster: nodes that register and send heartbeats, and the life of every pod on them (see
- * `podSettingNames` for what a pod can ask for). Resolves when all nodes are registered; runs until the signal aborts.
+ * Simulates the machines of a cluster: nodes that register and send heartbeats, and the pods on them (see
+ * `podSettingNames` for settings of a pod). Resolves when all nodes are registered. Runs until the signal aborts.
  *
- * One simulation per cluster: two would give out the same addresses.
+ * Run one simulation per cluster: two would allocate the same addresses.
  */
 export async function startHollowNodes(options: HollowNodesOptions, signal: AbortSignal): Promise<HollowNodes> {
   const { client, clock, logger } = options;
@@ -86,7 +86,7 @@ export async function startHollowNodes(options: HollowNodesOptions, signal: Abor
     leaseRenewMs: options.leaseRenewMs ?? 10_000,
     statusReportMs: options.statusReportMs ?? 300_000,
   });
-  // Before anything runs: if the cluster does not want these nodes, there is nothing to clean up.
+  // Register first: if the API server rejects a node, there is nothing to clean up.
   await forEachAtOnce(16, fleet.all, (hollow) => heartbeats.register(hollow, signal));
 
   const own = createSharedInformerFactory({ client, clock, logger });
@@ -96,7 +96,7 @@ export async function startHollowNodes(options: HollowNodesOptions, signal: Abor
   const stopped = runAll(loops, signal).finally(() => {
     for (const registration of simulation.registrations) registration.remove();
   });
-  // Whoever awaits `stopped` gets the error too; without this, nobody awaiting it would end the process.
+  // If no caller awaits `stopped`, an unhandled rejection would end the process.
   stopped.catch((error: unknown) => logger.error({ err: error }, 'hollow nodes stopped'));
   const synced = Promise.all(simulation.registrations.map((registration) => registration.waitForSync(signal)));
   await Promise.race([synced, stopped]);
@@ -174,7 +174,7 @@ function createHandle(fleet: Fleet, { queues, runner }: Simulation, stopped: Pro
       const hollow = fleet.get(nodeName);
       if (hollow.state !== 'silent') return;
       hollow.state = 'alive';
-      hollow.reportedAtMs = 0; // the first thing a node does when it is back is to report
+      hollow.reportedAtMs = 0; // report at once
       wake(hollow);
     },
     setCondition(nodeName, condition) {

@@ -11,10 +11,10 @@ import {
 
 export const leaseNamespace = 'kube-node-lease';
 
-/** As the kubelet's default: a lease this old is a node in trouble. */
+/** The kubelet's default. */
 const leaseDurationSeconds = 40;
 
-/** What the simulated machine would say of itself. */
+/** The static properties of a simulated machine. */
 export interface Machine {
   readonly name: string;
   readonly ip: string;
@@ -89,12 +89,12 @@ export function buildNode(machine: Machine, conditions: readonly WantedCondition
 }
 
 export interface NodeReport {
-  /** Undefined: nothing to say yet. */
+  /** Undefined if no report is due. */
   readonly patch?: object | undefined;
   readonly nextReportMs: number;
 }
 
-/** Reports at once what has changed, and all of it again every `reportEveryMs` as a sign of life. */
+/** Reports changes at once, and an unchanged status every `reportEveryMs` as a heartbeat. */
 export function planNodeReport(input: {
   readonly node: Cached<Node>;
   readonly wanted: readonly WantedCondition[];
@@ -131,7 +131,7 @@ function computeConditions(
   });
 }
 
-/** The lease of a node, owned by it so that it goes when the node does. */
+/** The lease of a node. The node owns it, so that the garbage collector deletes it with the node. */
 export function buildLease(node: Cached<Node>, nowMs: number): Unsaved<Lease> {
   const { name, uid } = node.metadata;
   return {

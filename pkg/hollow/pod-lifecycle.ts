@@ -1,37 +1,37 @@
 import { isConditionTrue, parseTime, isBeingDeleted, zeroTimeMs, type Cached, type Pod } from '../api/index.ts';
 import type { PodSettings } from './settings.ts';
 
-/** What a hollow node does next with a pod, or when it should look again. */
+/** The next step of a hollow node for a pod. */
 export type PodStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'wait'; readonly untilMs: number }
   /** Containers start, for the first time. */
   | { readonly kind: 'start'; readonly ready: boolean }
-  /** Containers become ready, or cease to be. */
+  /** Containers become ready, or not ready. */
   | { readonly kind: 'setReady'; readonly ready: boolean }
-  /** Containers exited, and so has the pod. */
+  /** Containers exited, and the pod is finished. */
   | { readonly kind: 'finish'; readonly exitCode: number }
-  /** Containers exited and wait for their next start. */
+  /** Containers exited and wait for their restart. */
   | { readonly kind: 'crash'; readonly exitCode: number }
-  /** Containers start again; `exitCode` when their last run ends in the same moment. */
+  /** Containers restart. `exitCode` is set if their last run ends at the same time. */
   | { readonly kind: 'restart'; readonly exitCode?: number; readonly ready: boolean }
   /** The pod was deleted and its containers have stopped. */
   | { readonly kind: 'stop'; readonly exitCode: number }
-  /** Nothing runs any more: the object of a deleted pod can go. */
+  /** All containers have stopped: remove the object of the deleted pod. */
   | { readonly kind: 'remove' };
 
 export interface PodView {
   readonly pod: Cached<Pod>;
   readonly settings: PodSettings;
-  /** When the present run of the containers began. The status tells whole seconds only, so whoever started it knows better. */
+  /** When the current run of the containers started. More exact than the status, which has whole seconds. */
   readonly startedAtMs?: number | undefined;
   readonly nowMs: number;
 }
 
-/** As the kubelet: the back-off between restarts grows up to five minutes. */
+/** Like the kubelet: the back-off between restarts grows up to five minutes. */
 export const maxRestartBackoffMs = 300_000;
 
-const killed = 137; // 128 + SIGKILL: the grace period has run out
+const killed = 137; // 128 + SIGKILL: the grace period has ended
 const terminated = 143; // 128 + SIGTERM
 
 export function planPodStep(view: PodView): PodStep {
@@ -45,7 +45,7 @@ export function planPodStep(view: PodView): PodStep {
 }
 
 function planRemoval(pod: Cached<Pod>): PodStep {
-  // With 0 the server already knows that nothing runs here; what keeps the object are finalizers, which others remove.
+  // With 0, the API server already knows that no container runs. Only finalizers keep the object.
   return pod.metadata.deletionGracePeriodSeconds === 0 ? { kind: 'none' } : { kind: 'remove' };
 }
 
@@ -75,7 +75,7 @@ function planExit(pod: Cached<Pod>, settings: PodSettings): PodStep {
   const { restartPolicy = 'Always' } = pod.spec;
   const restarts = restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && exitCode !== 0);
   if (!restarts) return { kind: 'finish', exitCode };
-  // The first restart comes at once; a second crash shows a pattern, and waits.
+  // The first restart is immediate. Later restarts wait for the back-off.
   return runs === 0 ? { kind: 'restart', exitCode, ready: isReadyAtStart(settings) } : { kind: 'crash', exitCode };
 }
 
@@ -98,7 +98,7 @@ function needsReadiness(pod: Cached<Pod>, ready: boolean): boolean {
   return isReady !== (ready && isReadyByGates(pod));
 }
 
-/** Whether every readiness gate of the pod is open, so that ready containers make a ready pod. */
+/** Whether all readiness gates of the pod are true. */
 function isReadyByGates(pod: Cached<Pod>): boolean {
   return (pod.spec.readinessGates ?? []).every((gate) => isConditionTrue(pod.status?.conditions, gate.conditionType));
 }

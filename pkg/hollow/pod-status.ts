@@ -11,7 +11,7 @@ import {
 } from '../api/index.ts';
 import type { PodStep } from './pod-lifecycle.ts';
 
-/** A step that shows in the pod's status. */
+/** A step that changes the pod's status. */
 export type StatusStep = Exclude<PodStep, { kind: 'none' | 'wait' | 'remove' }>;
 
 export interface PodPlace {
@@ -46,7 +46,7 @@ export function computePodStatus(pod: Cached<Pod>, step: StatusStep, place: PodP
       containerStatus({ pod, container, nowMs: place.nowMs }, run, find(before.containerStatuses, container)),
     ),
   };
-  // A pod that was stopped before it ever ran has no address: kubelets do not make a sandbox to tear it down.
+  // A pod that was deleted before it started has no address: the kubelet creates no sandbox for it.
   if (step.kind !== 'stop' || before.podIP !== undefined) {
     status.podIP = before.podIP ?? place.podIPs[0];
     status.podIPs = before.podIPs ?? place.podIPs.map((ip) => ({ ip }));
@@ -61,8 +61,8 @@ export function computePodStatus(pod: Cached<Pod>, step: StatusStep, place: PodP
 }
 
 /**
- * The strategic merge patch from one status to the next. Conditions merge by type on the server, so those of other
- * writers stay; a field that a condition no longer has must be named to go away.
+ * The strategic merge patch from one status to the next. The API server merges conditions by type, so conditions of other
+ * writers stay. A field that a condition no longer has must be set to null.
  */
 export function podStatusPatch(pod: Cached<Pod>, after: PodStatus): object {
   const conditions = (after.conditions ?? [])
@@ -161,7 +161,7 @@ function containerStatus(
   }
 }
 
-/** Init containers succeed at once; those with `restartPolicy: Always` are sidecars and run as long as the pod does. */
+/** Init containers succeed at once. Those with `restartPolicy: Always` are sidecars and run as long as the pod. */
 function initContainerStatus(target: RunContainer, run: Run, before: ContainerStatus | undefined): ContainerStatus {
   const isSidecar = target.container.restartPolicy === 'Always';
   if (isSidecar && run.kind !== 'terminated') {
@@ -173,7 +173,7 @@ function initContainerStatus(target: RunContainer, run: Run, before: ContainerSt
   return isSidecar ? exited : { ...exited, ready: true };
 }
 
-/** The conditions a kubelet writes; all others in a pod's status belong to somebody else. */
+/** The conditions that the kubelet writes. Other conditions belong to other writers. */
 const kubeletConditions: ReadonlySet<string> = new Set([
   'PodReadyToStartContainers',
   'Initialized',

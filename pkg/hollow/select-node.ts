@@ -3,18 +3,18 @@ import { compileNodeAffinity } from '../nodes/index.ts';
 import { nodeTaints, tolerates } from '../taints/index.ts';
 
 export interface Candidate {
-  /** Undefined: not registered, or gone. */
+  /** Undefined if the node is not registered or was deleted. */
   readonly node: Cached<Node> | undefined;
-  /** Pods that the node has already. */
+  /** The number of pods on the node. */
   readonly load: number;
 }
 
-/** How many suitable nodes are compared: enough to even out the load, few enough to stay cheap with thousands of nodes. */
+/** The number of suitable nodes to compare: enough to balance the load, few enough for thousands of nodes. */
 const compared = 16;
 
 /**
- * The node for a pod: of the first suitable ones, from `startAt` on and round, the one with the fewest pods. Looks at
- * readiness, nodeSelector, required node affinity and taints; not at resources, of which a hollow node has no end.
+ * Selects a node for a pod: the one with the fewest pods among the first suitable nodes, searched round-robin from
+ * `startAt`. Considers readiness, nodeSelector, required node affinity and taints. Hollow nodes have unlimited resources.
  */
 export function selectNode<C extends Candidate>(
   pod: Cached<Pod>,
@@ -33,7 +33,7 @@ export function selectNode<C extends Candidate>(
   return best;
 }
 
-/** Whether a pod waits for a binding that is ours to make. */
+/** Whether the pod waits for a binding by this simulation. */
 export function isWaitingForNode(pod: Cached<Pod>): boolean {
   const { nodeName, schedulerName = 'default-scheduler', schedulingGates = [] } = pod.spec;
   return (
@@ -61,7 +61,7 @@ function compilePlacement(pod: Cached<Pod>): (node: Cached<Node>) => boolean {
     (node.spec.taints ?? []).every((taint) => !repels(taint) || isTolerated(taint));
 }
 
-/** These two repeat the Ready condition. Admission puts the first on every new node, ready or not. */
+/** These two taints repeat the Ready condition. Admission adds the first to every new node, even if it is ready. */
 const repeated: ReadonlySet<string> = new Set([nodeTaints.notReady, nodeTaints.unreachable]);
 
 function repels({ key, effect }: Cached<Taint>): boolean {

@@ -2,31 +2,31 @@ import { ownValue, type Cached, type Pod } from '../api/index.ts';
 import { parseDuration } from '../time/index.ts';
 
 /**
- * What a pod may ask of its hollow node, as an annotation or, where the value allows it, as a label. They are read anew
- * at every step, so setting one on a running pod takes effect at once.
+ * The settings of a pod on a hollow node, as annotations or, if the value is a valid label, as labels. They are read at
+ * every step, so a change on a running pod takes effect at once.
  */
 export const podSettingNames = {
-  /** The containers exit this long after they started, as `2s`; `0s`: at once. Absent: they run until deleted. */
+  /** The containers exit after this long, such as `2s`; `0s`: at once. Not set: they run until the pod is deleted. */
   finishAfter: 'hollow-node/finish-after',
-  /** With what code, 0 unless said. A list, as `1,1,0`, gives one code per run; the last one stays. */
+  /** The exit code; default 0. A list such as `1,1,0` has one code per run. The last one repeats. */
   exitCode: 'hollow-node/exit-code',
-  /** Ready this long after the start, instead of the simulator's default. */
+  /** The delay from start to Ready, instead of the simulation's default. */
   readyAfter: 'hollow-node/ready-after',
-  /** `true`: the containers run but are not ready. */
+  /** `true`: the containers run but never become ready. */
   neverReady: 'hollow-node/never-ready',
   /** `true`: the pod is bound, but its containers never start. */
   neverStart: 'hollow-node/never-start',
-  /** How long the containers take to stop once the pod is deleted; never longer than the grace period. */
+  /** How long the containers take to stop after the pod is deleted, at most the grace period. */
   stopAfter: 'hollow-node/stop-after',
-  /** The code with which they stop. */
+  /** The exit code of stopped containers. */
   stopExitCode: 'hollow-node/stop-exit-code',
 } as const;
 
 export interface PodDefaults {
   readonly readyDelayMs: number;
-  /** Absent: containers do not react to a deletion, and are killed when the grace period ends. */
+  /** Not set: containers ignore the deletion and are killed at the end of the grace period. */
   readonly stopDelayMs?: number | undefined;
-  /** The wait before the second restart of a pod's containers; doubles each time, up to `maxRestartBackoffMs`. */
+  /** The delay before the second restart of a pod's containers. Doubles each time, up to `maxRestartBackoffMs`. */
   readonly restartBackoffMs: number;
 }
 
@@ -39,7 +39,7 @@ export interface PodSettings extends PodDefaults {
   readonly stopExitCode?: number | undefined;
 }
 
-/** A value that cannot be read counts as absent. */
+/** An invalid value counts as not set. */
 export function selectPodSettings(pod: Cached<Pod>, defaults: PodDefaults): PodSettings {
   const { annotations, labels } = pod.metadata;
   const read = (name: string): string | undefined => ownValue(annotations, name) ?? ownValue(labels, name);
@@ -62,7 +62,7 @@ function readDuration(text: string | undefined): number | undefined {
   try {
     return Math.max(0, parseDuration(text));
   } catch {
-    return undefined; // a typo in one pod must not stop the simulation of all others
+    return undefined; // a typo in one pod must not stop the simulation
   }
 }
 
