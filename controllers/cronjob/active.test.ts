@@ -19,7 +19,7 @@ const namesOf = ({ active = [] }: { active?: readonly { name?: string | undefine
 describe('reviewActive', () => {
   const listed = frozen<CronJobStatus>({ active: [running, done, broken].map(referenceTo) });
 
-  test('takes ended Jobs off the list and tells how they ended', () => {
+  test('removes ended Jobs from the list and records events', () => {
     const { status, events, unseen } = reviewActive(listed, frozen([running, done, broken]));
     expect(namesOf(status)).toEqual(['running']);
     expect(status.lastSuccessfulTime).toBe('2026-01-01T02:00:00Z');
@@ -30,7 +30,7 @@ describe('reviewActive', () => {
     expect(unseen).toEqual([]);
   });
 
-  test('names what is listed but not known, and keeps it listed', () => {
+  test('returns listed Jobs that are not in the cache, and keeps them listed', () => {
     const { status, unseen } = reviewActive(listed, frozen([done]));
     expect(namesOf({ active: unseen })).toEqual(['running', 'broken']);
     expect(namesOf(status)).toEqual(['running', 'broken']);
@@ -66,7 +66,7 @@ describe('reviewActive', () => {
 });
 
 describe('selectUnexpected', () => {
-  test('finds what runs unlisted', () => {
+  test('selects running Jobs that are not listed', () => {
     const status = { active: [referenceTo(done)] };
     expect(selectUnexpected(status, frozen([running, done, broken])).map(({ metadata }) => metadata.name)).toEqual([
       'running',

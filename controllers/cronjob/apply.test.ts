@@ -6,19 +6,19 @@ import { isJobGone } from './apply.ts';
 
 const signal = new AbortController().signal;
 
-describe('a Job that is listed as active but not known', () => {
+describe('a Job that is listed as active but not in the cache', () => {
   const ask = (answer: Error): Promise<boolean> => {
     const client = { get: () => Promise.reject(answer) };
     return isJobGone({ client } as unknown as Parameters<typeof isJobGone>[0], {}, signal);
   };
 
-  test('is gone when the server has none of its name', async () => {
+  test('is gone if the API server does not have it', async () => {
     expect(await ask(apiError(404, 'NotFound'))).toBe(true);
   });
-  test('is gone when nothing can have its name', async () => {
+  test('is gone if its name is invalid', async () => {
     expect(await ask(new InvalidNameError('a name is needed'))).toBe(true);
   });
-  test('is not gone while the server cannot tell', async () => {
+  test('is not gone if the API server returns another error', async () => {
     const error = apiError(503, 'ServiceUnavailable');
     await expect(ask(error)).rejects.toBe(error);
   });

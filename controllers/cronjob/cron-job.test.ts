@@ -22,7 +22,7 @@ const signal = new AbortController().signal;
 interface Stage extends TestContext {
   readonly events: NewEvent[];
   run(use: () => Promise<void>): Promise<void>;
-  /** Lets time pass, and what it brings. */
+  /** Advances the clock and waits for the controller. */
   pass(ms: number): Promise<void>;
   jobNames(): string[];
   theCronJob(): CronJob;
@@ -74,7 +74,7 @@ const epochMinutes = Date.parse('2026-01-01T00:00:00Z') / minuteMs;
 const run = (minute: number): string => `cronjob-${epochMinutes + minute}`;
 
 describe('a CronJob', () => {
-  test('starts a Job each time, lists it while it runs and notes its success', async () => {
+  test('starts a Job each time, lists it while it runs and records its success', async () => {
     const on = stage();
     await on.run(async () => {
       await on.pass(minuteMs - 1);
@@ -101,7 +101,7 @@ describe('a CronJob', () => {
     );
   });
 
-  test('asks the server for nothing while nothing is odd', async () => {
+  test('sends no request while nothing is unexpected', async () => {
     const on = stage();
     await on.run(async () => {
       await on.pass(10 * minuteMs);
@@ -112,7 +112,7 @@ describe('a CronJob', () => {
     expect(on.jobNames()).toHaveLength(3 + 10);
   });
 
-  test('keeps as many ended Jobs as it should', async () => {
+  test('keeps ended Jobs up to the history limits', async () => {
     const on = stage({ spec: { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 } });
     await on.run(async () => {
       for (const minute of [1, 2, 3]) {
@@ -130,7 +130,7 @@ describe('a CronJob', () => {
     );
   });
 
-  test('starts no second Job beside the first where that is forbidden', async () => {
+  test('starts no second Job with concurrencyPolicy Forbid', async () => {
     const on = stage({ spec: { concurrencyPolicy: 'Forbid' } });
     await on.run(async () => {
       await on.pass(minuteMs + 100);
@@ -138,7 +138,7 @@ describe('a CronJob', () => {
       expect(on.jobNames()).toEqual([run(1)]);
       expect(reasonsOf(on.events)).toEqual(['SuccessfulCreate', 'JobAlreadyActive']);
       await on.finish(run(1));
-      // The time at which it was in the way has not passed without trace: it is made up for now.
+      // The missed time is still within the deadline, so its Job starts now.
       expect(on.jobNames()).toEqual([run(1), run(2)]);
     });
   });
@@ -154,7 +154,7 @@ describe('a CronJob', () => {
     });
   });
 
-  test('starts one Job, not all that were missed, after a long outage', async () => {
+  test('starts one Job for all missed times after a long outage', async () => {
     const on = stage({ metadata: { creationTimestamp: '2025-12-24T00:00:00Z' } });
     await on.run(async () => {
       expect(on.jobNames()).toEqual([run(0)]);
@@ -164,7 +164,7 @@ describe('a CronJob', () => {
     });
   });
 
-  test('leaves alone what is suspended, and goes on when it no longer is', async () => {
+  test('starts no Job while suspended, and continues afterwards', async () => {
     const on = stage({ spec: { suspend: true } });
     await on.run(async () => {
       await on.pass(5 * minuteMs);
@@ -180,7 +180,7 @@ describe('a CronJob', () => {
     });
   });
 
-  test('follows a new schedule from its next time on', async () => {
+  test('uses a new schedule from its next time on', async () => {
     const on = stage({ spec: { schedule: '@yearly' } });
     await on.run(async () => {
       await on.pass(10 * minuteMs);
@@ -195,13 +195,13 @@ describe('a CronJob', () => {
   });
 });
 
-describe('a CronJob whose Jobs are not as it remembers', () => {
+describe('a CronJob whose status does not match its Jobs', () => {
   const owned = (name: string, fields: Partial<Job> = {}): Job => ({
     ...job({ name, owner: { kind: CronJobs, object: cronJob() } }),
     ...fields,
   });
 
-  test('takes lost Jobs off its list once the server confirms it', async () => {
+  test('removes lost Jobs from its list once the API server confirms it', async () => {
     const active = [{ name: 'lost', namespace: 'default', uid: 'uid-lost' }];
     const on = stage({ status: { active } });
     await on.run(async () => {
@@ -210,7 +210,7 @@ describe('a CronJob whose Jobs are not as it remembers', () => {
     });
   });
 
-  test('tells of Jobs that it did not start, without counting them as its own', async () => {
+  test('records events for Jobs that it did not start, without listing them', async () => {
     const on = stage();
     on.server.seed(Jobs, owned('by-hand'));
     await on.run(async () => {
@@ -219,7 +219,7 @@ describe('a CronJob whose Jobs are not as it remembers', () => {
     });
   });
 
-  test('does not run twice what it started before a crash', async () => {
+  test('does not start a Job again after a crash', async () => {
     const on = stage({ metadata: { creationTimestamp: '2025-12-31T23:59:30Z' } });
     on.server.seed(Jobs, owned(run(0)));
     await on.run(async () => {
@@ -229,7 +229,7 @@ describe('a CronJob whose Jobs are not as it remembers', () => {
     });
   });
 
-  test('does not run again what has ended, and goes at once, since a crash', async () => {
+  test('does not start a Job again that has ended and is deleted after a crash', async () => {
     const on = stage({
       metadata: { creationTimestamp: '2025-12-31T23:59:30Z' },
       spec: { successfulJobsHistoryLimit: 0 },
@@ -241,7 +241,7 @@ describe('a CronJob whose Jobs are not as it remembers', () => {
     });
   });
 
-  test('writes its status on top of what others have changed meanwhile', async () => {
+  test('writes its status after a change by another client', async () => {
     const on = stage();
     let conflicts = 0;
     on.client.before('update', () => {
@@ -268,7 +268,7 @@ describe('a CronJob whose Jobs are not as it remembers', () => {
     });
   });
 
-  test('waits when the name of its Job is taken by a stranger, and goes on with the next', async () => {
+  test('skips a time if another Job has the name, and continues with the next', async () => {
     const on = stage();
     on.server.seed(Jobs, job({ name: run(1) }));
     await on.run(async () => {
@@ -279,7 +279,7 @@ describe('a CronJob whose Jobs are not as it remembers', () => {
     });
   });
 
-  test('keeps on its list a Job that could not be deleted, and tries again', async () => {
+  test('keeps a Job listed that could not be deleted, and retries', async () => {
     const on = stage({ spec: { concurrencyPolicy: 'Replace' } });
     let refused = 0;
     on.client.before('delete', () => {

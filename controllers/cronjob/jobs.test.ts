@@ -8,7 +8,7 @@ import { TimeZone } from './time-zone.ts';
 const scheduledMs = Date.parse('2026-01-01T12:34:00Z');
 
 describe('jobFromTemplate', () => {
-  test('names the Job after its minute and keeps what the template says', () => {
+  test('names the Job after its minute and copies the template', () => {
     const template = {
       metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
       spec: { template: {}, completions: 4 },
@@ -37,7 +37,7 @@ describe('jobFromTemplate', () => {
     });
   });
 
-  test('names all runs of one minute alike', () => {
+  test('uses one name for all runs of one minute', () => {
     expect(jobNameFor('x', scheduledMs + 59_999)).toBe(jobNameFor('x', scheduledMs));
     expect(jobNameFor('x', scheduledMs + 60_000)).not.toBe(jobNameFor('x', scheduledMs));
   });
@@ -63,30 +63,30 @@ describe('selectExpired', () => {
     job({ name: 'running', status: { startTime: '2026-01-01T00:00:00Z' } }),
   ]);
   const rows = [
-    { name: 'keeps everything within the limits', limits: owner(5, 2), expected: [] },
-    { name: 'takes the oldest first', limits: owner(4, 1), expected: ['oldest', 'failed-early'] },
+    { name: 'keeps all Jobs within the limits', limits: owner(5, 2), expected: [] },
+    { name: 'selects the oldest first', limits: owner(4, 1), expected: ['oldest', 'failed-early'] },
     {
-      name: 'takes the smaller name of two that started together',
+      name: 'selects by name if two started together',
       limits: owner(3, 2),
       expected: ['oldest', 'twin-a'],
     },
     {
-      name: 'keeps what never started longest',
+      name: 'keeps Jobs that never started longest',
       limits: owner(1, 2),
       expected: ['oldest', 'twin-a', 'twin-b', 'newest'],
     },
     {
-      name: 'takes all that have ended when none are to be kept',
+      name: 'selects all ended Jobs with limit 0',
       limits: owner(0, 0),
       expected: ['oldest', 'twin-a', 'twin-b', 'newest', 'never-started', 'failed-early', 'failed-late'],
     },
-    { name: 'keeps everything without limits', limits: owner(undefined, undefined), expected: [] },
+    { name: 'keeps all Jobs without limits', limits: owner(undefined, undefined), expected: [] },
   ];
   for (const { name, limits, expected } of rows) {
     test(name, () => expect(selectExpired(limits, jobs).map(({ metadata }) => metadata.name)).toEqual(expected));
   }
 
-  test('counts what is going already, and leaves it alone', () => {
+  test('counts terminating Jobs, but does not select them', () => {
     const going = job({
       name: 'going',
       metadata: { deletionTimestamp: '2026-01-01T04:00:00Z' },

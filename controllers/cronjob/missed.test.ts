@@ -12,12 +12,12 @@ const at = (time: string): number => Date.parse(`2026-01-01T${time}Z`);
 describe('findMostRecent', () => {
   const rows = [
     { name: 'finds nothing before the first time', text: '0 * * * *', now: '00:59:59', due: undefined, missed: 0 },
-    { name: 'finds the first time as it comes', text: '0 * * * *', now: '01:00:00', due: '01:00:00', missed: 0 },
+    { name: 'finds the first time when it is reached', text: '0 * * * *', now: '01:00:00', due: '01:00:00', missed: 0 },
     { name: 'finds the first time until the second', text: '0 * * * *', now: '01:59:59', due: '01:00:00', missed: 0 },
     { name: 'finds the last of several', text: '0 * * * *', now: '03:30:00', due: '03:00:00', missed: 3 },
-    { name: 'puts up with a hundred missed times', text: '* * * * *', now: '01:40:30', due: '01:40:00', missed: 100 },
+    { name: 'accepts a hundred missed times', text: '* * * * *', now: '01:40:30', due: '01:40:00', missed: 100 },
     {
-      name: 'complains of more than a hundred',
+      name: 'reports more than a hundred missed times',
       text: '* * * * *',
       now: '01:41:00',
       due: '01:41:00',
@@ -25,7 +25,7 @@ describe('findMostRecent', () => {
       tooMany: true,
     },
     {
-      name: 'looks no further back than the deadline',
+      name: 'ignores times before the deadline',
       text: '* * * * *',
       now: '12:00:30',
       deadlineSeconds: 60,
@@ -48,7 +48,7 @@ describe('findMostRecent', () => {
       missed: 5,
     },
     {
-      name: 'finds none where times come in bunches and the last is long over',
+      name: 'finds none for an irregular schedule whose last time is long past',
       text: '0,1,2 9,17 * * *',
       now: '12:00:00',
       due: undefined,
@@ -65,7 +65,7 @@ describe('findMostRecent', () => {
     });
   }
 
-  test('knows a schedule that never comes', () => {
+  test('recognizes a schedule that never matches', () => {
     expect(findMostRecent(schedule('59 23 31 2 *'), { startMs: at('00:00:00') }, at('01:00:00'))).toEqual({
       kind: 'never',
     });
@@ -81,7 +81,7 @@ describe('computeWakeUp', () => {
       now: '05:10:00',
       expected: '2026-01-01T06:00:00Z',
     },
-    { name: 'is as far away as it must', text: '@yearly', now: '05:10:00', expected: '2027-01-01T00:00:00Z' },
+    { name: 'can be far in the future', text: '@yearly', now: '05:10:00', expected: '2027-01-01T00:00:00Z' },
   ];
   for (const { name, text, now, expected } of rows) {
     test(name, () => {

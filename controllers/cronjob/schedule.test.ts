@@ -7,7 +7,7 @@ import { TimeZones } from './time-zone.ts';
 const zones = new TimeZones();
 const utc = zones.find('UTC');
 
-/** As many times after `from` as asked for; `never` where there are no more. */
+/** The next `count` times after `from`; `never` if there are no more. */
 function timesAfter(schedule: string, zoneName: string, from: string, count: number): string[] {
   const zone = zones.find(zoneName);
   if (zone === undefined) throw new Error(`no time zone ${zoneName}`);
@@ -267,7 +267,7 @@ describe('parseSchedule', () => {
     ['TZ=UTC', 'invalid schedule format: no fields after the time zone'],
   ];
   for (const [schedule, message] of rows) {
-    test(`refuses ${JSON.stringify(schedule)}`, () => {
+    test(`rejects ${JSON.stringify(schedule)}`, () => {
       if (utc === undefined) throw new Error('no UTC');
       expect(() => parseSchedule(schedule, utc, zones)).toThrow(
         expect.objectContaining({ reason: 'InvalidSchedule', message }),

@@ -28,9 +28,9 @@ interface Row {
 
 const rows: readonly Row[] = [
   { name: 'waits for the first time', now: '00:59:59', wakeUp: '01:00:00' },
-  { name: 'starts when the time has come', now: '01:00:00', scheduled: '01:00:00', wakeUp: '02:00:00' },
+  { name: 'starts at the schedule time', now: '01:00:00', scheduled: '01:00:00', wakeUp: '02:00:00' },
   { name: 'starts late', now: '01:59:00', scheduled: '01:00:00', wakeUp: '02:00:00' },
-  { name: 'starts only the last of the missed', now: '05:30:00', scheduled: '05:00:00', wakeUp: '06:00:00' },
+  { name: 'starts only the last missed time', now: '05:30:00', scheduled: '05:00:00', wakeUp: '06:00:00' },
   {
     name: 'starts one and warns when more than a hundred were missed',
     spec: { schedule: '* * * * *' },
@@ -46,28 +46,33 @@ const rows: readonly Row[] = [
     scheduled: '01:00:00',
     wakeUp: '02:00:00',
   },
-  { name: 'gives up at the deadline', spec: { startingDeadlineSeconds: 60 }, now: '01:01:00', wakeUp: '02:00:00' },
   {
-    name: 'does not start twice what it has noted',
+    name: 'starts nothing after the deadline',
+    spec: { startingDeadlineSeconds: 60 },
+    now: '01:01:00',
+    wakeUp: '02:00:00',
+  },
+  {
+    name: 'does not start the last schedule time again',
     status: { lastScheduleTime: '2026-01-01T01:00:00Z' },
     now: '01:30:00',
     wakeUp: '02:00:00',
   },
   {
-    name: 'does not start twice what is active',
+    name: 'does not start an active Job again',
     status: { active: [reference(jobNameFor('cronjob', at('01:00:00')))] },
     now: '01:30:00',
     wakeUp: '02:00:00',
   },
   {
-    name: 'starts beside an active Job where that is allowed',
+    name: 'starts with an active Job and concurrencyPolicy Allow',
     status: { active: [reference('other')] },
     now: '01:30:00',
     scheduled: '01:00:00',
     wakeUp: '02:00:00',
   },
   {
-    name: 'waits for an active Job where that is asked for',
+    name: 'waits for an active Job with concurrencyPolicy Forbid',
     spec: { concurrencyPolicy: 'Forbid' },
     status: { active: [reference('other')] },
     now: '01:30:00',
@@ -75,7 +80,7 @@ const rows: readonly Row[] = [
     wakeUp: '02:00:00',
   },
   {
-    name: 'starts in the place of an active Job where that is asked for',
+    name: 'replaces an active Job with concurrencyPolicy Replace',
     spec: { concurrencyPolicy: 'Replace' },
     status: { active: [reference('other')] },
     now: '01:30:00',
@@ -85,26 +90,26 @@ const rows: readonly Row[] = [
   },
   { name: 'does nothing while suspended', spec: { suspend: true }, now: '01:30:00' },
   {
-    name: 'tells of a time zone that nobody knows',
+    name: 'reports an unknown time zone',
     spec: { timeZone: 'Mars/Olympus_Mons' },
     now: '01:30:00',
     events: ['Warning UnknownTimeZone'],
   },
   {
-    name: 'tells of a time zone also while suspended',
+    name: 'reports an unknown time zone also while suspended',
     spec: { timeZone: 'Mars/Olympus_Mons', suspend: true },
     now: '01:30:00',
     events: ['Warning UnknownTimeZone'],
   },
   {
-    name: 'reads the schedule by the clocks of the time zone',
+    name: 'uses the time zone',
     spec: { schedule: '30 6 * * *', timeZone: 'Asia/Kolkata' },
     now: '01:00:00',
     scheduled: '01:00:00',
     wakeUp: '25:00:00',
   },
   {
-    name: 'follows a time zone in the schedule, with a warning',
+    name: 'uses a time zone in the schedule, with a warning',
     spec: { schedule: 'TZ=Asia/Tokyo 0 10 * * *', timeZone: 'UTC' },
     now: '01:00:00',
     scheduled: '01:00:00',
@@ -112,13 +117,13 @@ const rows: readonly Row[] = [
     wakeUp: '25:00:00',
   },
   {
-    name: 'tells of a schedule that it cannot read',
+    name: 'reports an invalid schedule',
     spec: { schedule: 'now and then' },
     now: '01:30:00',
     events: ['Warning UnparseableSchedule'],
   },
   {
-    name: 'tells of a schedule that never comes',
+    name: 'reports a schedule that never matches',
     spec: { schedule: '59 23 31 2 *' },
     now: '01:30:00',
     events: ['Warning InvalidSchedule'],
@@ -137,19 +142,19 @@ describe('planStart', () => {
     });
   }
 
-  test('does nothing more for a CronJob that is going', () => {
+  test('starts nothing for a terminating CronJob', () => {
     const going = cronJob({ metadata: { deletionTimestamp: '2026-01-01T01:00:00Z' } });
     expect(planStart(going, {}, at('01:30:00'), clocks)).toEqual({ events: [] });
   });
 });
 
 describe('planAfterChange', () => {
-  test('waits for the next time of the new schedule, whatever it would have started before', () => {
+  test('waits for the next time of the new schedule', () => {
     const { wakeUpMs = Number.NaN } = planAfterChange(cronJob({ spec: { schedule: hourly } }), at('05:30:00'), clocks);
     expect(formatTime(wakeUpMs)).toBe('2026-01-01T06:00:00Z');
   });
 
-  test('tells of a schedule that it cannot read', () => {
+  test('reports an invalid schedule', () => {
     expect(planAfterChange(cronJob({ spec: { schedule: 'x' } }), at('05:30:00'), clocks)).toEqual({
       events: [
         { type: 'Warning', reason: 'UnParseableCronJobSchedule', message: 'unparseable schedule for cronjob: x' },

@@ -40,7 +40,7 @@ function setUp(owner: Deployment = deployment({ name: 'web' })) {
 const statusOf = (client: RecordingClient): Deployment['status'] => client.stored(Deployments)[0]?.status;
 
 describe('applyActions', () => {
-  test('creates the set, writes the status, and waits to see both', async () => {
+  test('creates the ReplicaSet, writes the status, and waits until the cache has observed both', async () => {
     const { client, events, plan, apply, pendingSets, owner } = setUp();
     expect(await apply(plan.actions)).toBe(true);
     expect(client.stored(ReplicaSets)).toHaveLength(1);
@@ -49,7 +49,7 @@ describe('applyActions', () => {
     expect(pendingSets.isSettled(keyOf(owner))).toBe(false);
   });
 
-  test('plans anew when the set exists already, from a create whose answer was lost', async () => {
+  test('plans again if the ReplicaSet exists, from a create whose answer was lost', async () => {
     const { client, events, plan, apply, wanted, pendingSets, owner } = setUp();
     client.seed(ReplicaSets, wanted);
     expect(await apply(plan.actions)).toBe(false);
@@ -64,7 +64,7 @@ describe('applyActions', () => {
     { name: 'no owner', described: {} },
   ];
   for (const { name, described } of collisions) {
-    test(`looks for another name when a set with ${name} has it`, async () => {
+    test(`uses another name if a ReplicaSet with ${name} has it`, async () => {
       const { client, plan, apply, wanted } = setUp();
       client.seed(ReplicaSets, { ...replicaSet({ ...described, name: wanted.metadata.name }), spec: wanted.spec });
       expect(await apply(plan.actions)).toBe(false);
@@ -72,7 +72,7 @@ describe('applyActions', () => {
     });
   }
 
-  test('looks for another name when its own set with another template has it', async () => {
+  test('uses another name if its own ReplicaSet with another template has it', async () => {
     const { client, plan, apply, wanted, owner } = setUp();
     const { metadata } = replicaSet({ name: wanted.metadata.name, owner: { kind: Deployments, object: owner } });
     client.seed(ReplicaSets, {
@@ -84,7 +84,7 @@ describe('applyActions', () => {
     expect(statusOf(client)).toMatchObject({ collisionCount: 1 });
   });
 
-  test('takes another name the next time', () => {
+  test('uses another name the next time', () => {
     const first = setUp();
     const second = setUp(deployment({ name: 'web', status: { collisionCount: 1 } }));
     expect(second.wanted.metadata.name).not.toBe(first.wanted.metadata.name);
@@ -96,7 +96,7 @@ describe('applyActions', () => {
     });
   };
 
-  test('tells why the set could not be created', async () => {
+  test('sets a condition if the ReplicaSet could not be created', async () => {
     const { client, events, plan, apply, wanted } = setUp();
     refuse(client);
     await expect(apply(plan.actions)).rejects.toThrow('exceeded quota');
@@ -107,7 +107,7 @@ describe('applyActions', () => {
     expect(events).toEqual([`ReplicaSetCreateError: ${message}`]);
   });
 
-  test('does not write the same failure twice', async () => {
+  test('does not write the same condition twice', async () => {
     const failed = { type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError' };
     const { client, plan, apply } = setUp(deployment({ name: 'web', status: { conditions: [failed] } }));
     refuse(client);
@@ -115,7 +115,7 @@ describe('applyActions', () => {
     expect(client.writes.map(({ verb }) => verb)).toEqual(['create']);
   });
 
-  test('says nothing in a namespace that is going away', async () => {
+  test('sets no condition in a terminating namespace', async () => {
     const { client, events, plan, apply } = setUp();
     client.before('create', () => {
       throw apiError(403, 'Forbidden', 'going', ['NamespaceTerminating']);
@@ -125,7 +125,7 @@ describe('applyActions', () => {
     expect(events).toEqual([]);
   });
 
-  test('deletes the very set it knows, and minds no one that is gone', async () => {
+  test('deletes by uid, and ignores a ReplicaSet that is gone', async () => {
     const { client, apply } = setUp();
     const { metadata } = client.seed(ReplicaSets, replicaSet({ name: 'old' }));
     const deletion: Action = { kind: 'deleteReplicaSet', key: keyOf({ metadata }), uid: metadata.uid };

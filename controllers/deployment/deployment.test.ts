@@ -19,7 +19,7 @@ const labels = (
 });
 
 describe('the deployment controller', () => {
-  test('adopts a set with its labels, and takes it for its own by its template', async () => {
+  test('adopts a ReplicaSet with its labels, and recognizes it by its template', async () => {
     const context = createTestContext();
     context.server.seed(ReplicaSets, replicaSet({ name: 'orphan', labels: { app: 'web' }, spec: labels('web') }));
     const owner = context.server.seed(Deployments, deployment({ name: 'web', spec: labels('web') }));
@@ -30,7 +30,7 @@ describe('the deployment controller', () => {
     expect(adopted?.metadata.annotations).toMatchObject({ 'deployment.kubernetes.io/revision': '1' });
   });
 
-  test('lets go of a set that it does not select any more', async () => {
+  test('releases a ReplicaSet that it does not select any more', async () => {
     const context = createTestContext();
     const owner = context.server.seed(Deployments, deployment({ name: 'web', spec: labels('web') }));
     const held = { name: 'held', labels: { app: 'other' }, owner: { kind: Deployments, object: owner } };
@@ -50,7 +50,7 @@ describe('the deployment controller', () => {
     ]);
   });
 
-  test('leaves a Deployment with a selector that is none alone', async () => {
+  test('does nothing for a Deployment with an invalid selector', async () => {
     const context = createTestContext();
     const selector = { matchExpressions: [{ key: 'app', operator: 'Roughly' }] };
     context.server.seed(Deployments, deployment({ spec: { selector } }));
@@ -58,7 +58,7 @@ describe('the deployment controller', () => {
     expect(context.client.writes).toEqual([]);
   });
 
-  test('goes on with a Recreate when the last old pod is gone', async () => {
+  test('continues a Recreate rollout when the last old pod is gone', async () => {
     const context = createTestContext();
     const { server } = context;
     const owner = server.seed(
@@ -83,7 +83,7 @@ describe('the deployment controller', () => {
     });
   });
 
-  /** How many objects are looked at when one Deployment among others is rolled out. */
+  /** The number of objects that are read when one Deployment among others is rolled out. */
   async function costAmong(others: number): Promise<number> {
     const base = createTestContext();
     const informers = new CountingInformers(base.context.informers);
@@ -111,7 +111,7 @@ describe('the deployment controller', () => {
     return informers.count;
   }
 
-  test('looks at what belongs to a Deployment, however many others share its namespace', async () => {
+  test('reads only its own objects, however many others share its namespace', async () => {
     expect(await costAmong(40)).toBe(await costAmong(4));
   });
 });

@@ -34,7 +34,7 @@ describe('newestSetAnnotations', () => {
       expected: { [revision]: '3' },
     },
     {
-      name: 'remembers the former revision of a set that comes back',
+      name: 'records the former revision of a ReplicaSet that is used again',
       before: { [revision]: '1' },
       next: 4n,
       expected: { [revision]: '4', [history]: '1' },
@@ -46,19 +46,19 @@ describe('newestSetAnnotations', () => {
       expected: { [revision]: '7', [history]: '1,4' },
     },
     {
-      name: 'counts beyond 2^53 to the digit',
+      name: 'counts exactly beyond 2^53',
       before: { [revision]: '4611686018427387905' },
       next: nextRevision([revised('old', '4611686018427387905')]),
       expected: { [revision]: '4611686018427387906', [history]: '4611686018427387905' },
     },
     {
-      name: 'keeps its number where the next would wrap around, as in Go',
+      name: 'keeps its revision if the next one would wrap around, as in Go',
       before: { [revision]: '5' },
       next: nextRevision([revised('old', '9223372036854775807')]),
       expected: { [revision]: '5' },
     },
     {
-      name: 'leaves a revision alone that is no number',
+      name: 'keeps a revision that is not a number',
       before: { [revision]: 'mine' },
       next: 2n,
       expected: { [revision]: 'mine' },
@@ -68,7 +68,7 @@ describe('newestSetAnnotations', () => {
     test(name, () => expect(newestSetAnnotations(deployment(), before, next)).toEqual(expected));
   }
 
-  test('copies the annotations of the Deployment, but none that have a meaning of their own', () => {
+  test('copies the annotations of the Deployment, except special ones', () => {
     const annotations = { note: 'x', [revision]: '9', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     expect(newestSetAnnotations(deployment({ annotations }), {}, 1n)).toEqual({ note: 'x', [revision]: '1' });
   });
@@ -86,7 +86,7 @@ describe('lastRevision', () => {
   const rows = [
     { name: 'is the second newest', sets: ['1', '3', '2'], expected: 2n },
     { name: 'is none with a single set', sets: ['1'], expected: 0n },
-    { name: 'skips what is no number', sets: ['1', 'x', '2'], expected: 1n },
+    { name: 'ignores revisions that are not numbers', sets: ['1', 'x', '2'], expected: 1n },
   ];
   for (const { name, sets, expected } of rows) {
     test(name, () => expect(lastRevision(sets.map((number) => revised(number, number)))).toBe(expected));
@@ -94,7 +94,7 @@ describe('lastRevision', () => {
 });
 
 describe('rolledBackAnnotations', () => {
-  test('restores what the set was given and keeps the bookkeeping', () => {
+  test('restores the annotations of the ReplicaSet and keeps special ones', () => {
     const before = deployment({
       annotations: { note: 'new', gone: 'x', [revision]: '3', 'deprecated.deployment.rollback.to': '1' },
     });
@@ -108,16 +108,16 @@ describe('selectForCleanup', () => {
   const unseen = revised('unseen', '1', { replicas: 0, observedGeneration: 0 });
   const rows = [
     {
-      name: 'takes the oldest revisions beyond the limit',
+      name: 'selects the oldest revisions beyond the limit',
       limit: 1,
       sets: [revised('c', '3'), revised('a', '1'), revised('b', '2')],
       expected: ['a', 'b'],
     },
-    { name: 'takes none within the limit', limit: 3, sets: [revised('a', '1')], expected: [] },
-    { name: 'takes all without history', limit: 0, sets: [revised('a', '1')], expected: ['a'] },
-    { name: 'spares sets that have pods', limit: 0, sets: [busy, revised('b', '2')], expected: ['b'] },
-    { name: 'spares sets whose size was not yet acted on', limit: 0, sets: [unseen], expected: [] },
-    { name: 'spares sets that should have pods', limit: 0, sets: [revised('a', '1', undefined, 1)], expected: [] },
+    { name: 'selects none within the limit', limit: 3, sets: [revised('a', '1')], expected: [] },
+    { name: 'selects all with limit 0', limit: 0, sets: [revised('a', '1')], expected: ['a'] },
+    { name: 'keeps ReplicaSets with pods', limit: 0, sets: [busy, revised('b', '2')], expected: ['b'] },
+    { name: 'keeps ReplicaSets whose status is not up to date', limit: 0, sets: [unseen], expected: [] },
+    { name: 'keeps ReplicaSets with replicas', limit: 0, sets: [revised('a', '1', undefined, 1)], expected: [] },
     { name: 'has no limit at the largest number', limit: 2147483647, sets: [revised('a', '1')], expected: [] },
   ];
   for (const { name, limit, sets, expected } of rows) {

@@ -58,7 +58,7 @@ describe('computeRolloutStatus', () => {
   const created = progressing('NewReplicaSetCreated');
   const rows: { name: string; judged: Judged; expected: Partial<DeploymentCondition> }[] = [
     {
-      name: 'complete: the new set has all that is desired, available',
+      name: 'complete: all desired pods of the new ReplicaSet are available',
       judged: { before: created, current: set('new', 3) },
       expected: {
         status: 'True',
@@ -69,7 +69,7 @@ describe('computeRolloutStatus', () => {
       },
     },
     {
-      name: 'more pods available than the last status knew: progress, from now on',
+      name: 'more pods available than in the last status: progress',
       judged: { before: created, current: set('new', 3, 2) },
       expected: {
         status: 'True',
@@ -89,17 +89,17 @@ describe('computeRolloutStatus', () => {
       expected: { reason: 'ReplicaSetUpdated', lastUpdateTime: later },
     },
     {
-      name: 'nothing new, within the deadline: left as it is',
+      name: 'no progress within the deadline: no change',
       judged: { before: created },
       expected: created,
     },
     {
-      name: 'nothing new, at the very deadline: left as it is',
+      name: 'no progress exactly at the deadline: no change',
       judged: { before: created, atMs: createdMs + 600_000 },
       expected: created,
     },
     {
-      name: 'nothing new, just after the deadline: timed out',
+      name: 'no progress after the deadline: timed out',
       judged: { before: created, atMs: createdMs + 600_001 },
       expected: {
         status: 'False',
@@ -109,12 +109,12 @@ describe('computeRolloutStatus', () => {
       },
     },
     {
-      name: 'timed out, and progress after all',
+      name: 'progress after the timeout',
       judged: { before: progressing('ProgressDeadlineExceeded', 'False'), current: set('new', 3, 2) },
       expected: { status: 'True', reason: 'ReplicaSetUpdated', lastTransitionTime: later },
     },
     {
-      name: 'a rollout that had succeeded is not judged again when a pod is lost',
+      name: 'a completed rollout stays complete when a pod is lost',
       judged: { before: progressing('NewReplicaSetAvailable'), atMs: createdMs + 3_600_000 },
       expected: progressing('NewReplicaSetAvailable'),
     },
@@ -123,7 +123,7 @@ describe('computeRolloutStatus', () => {
     test(name, () => expect(progressAfter(judged)).toMatchObject(expected));
   }
 
-  test('without a deadline there is no judgement', () => {
+  test('without a deadline there is no Progressing condition', () => {
     const owner = web({ progressDeadlineSeconds: 2 ** 31 - 1 }, known);
     expect(progressAfter({ owner, before: created })).toBeUndefined();
   });
@@ -150,15 +150,15 @@ describe('computeRolloutStatus', () => {
     { name: 'of none', judged: {}, expected: undefined },
   ];
   for (const { name, judged, expected } of failures) {
-    test(`passes on the failure ${name}`, () => expect(failureAfter(judged)?.message).toBe(expected));
+    test(`copies the failure ${name}`, () => expect(failureAfter(judged)?.message).toBe(expected));
   }
 
-  test('dates a failure as the set does', () => {
+  test('copies the time of a failure', () => {
     const judged = { current: failing('new', 'quota') };
     expect(failureAfter(judged)).toMatchObject({ lastUpdateTime: creationTime, lastTransitionTime: creationTime });
   });
 
-  test('takes back a failure that is over', () => {
+  test('removes a failure that is resolved', () => {
     const before = { ...progressing('FailedCreate'), type: 'ReplicaFailure' };
     expect(failureAfter({ before })).toBeUndefined();
   });

@@ -9,9 +9,9 @@ const set = (name: string, replicas: number, running = replicas): ReplicaSet =>
 
 describe('sizesToRetire', () => {
   const rows = [
-    { name: 'every old set that has a size goes to nothing', sets: [set('a', 3), set('b', 1)], expected: ['a', 'b'] },
-    { name: 'one that is at nothing stays as it is', sets: [set('a', 0, 2), set('b', 1)], expected: ['b'] },
-    { name: 'nothing old, nothing to do', sets: [], expected: [] },
+    { name: 'scales every old ReplicaSet to 0', sets: [set('a', 3), set('b', 1)], expected: ['a', 'b'] },
+    { name: 'skips a ReplicaSet with 0 replicas', sets: [set('a', 0, 2), set('b', 1)], expected: ['b'] },
+    { name: 'does nothing without old ReplicaSets', sets: [], expected: [] },
   ];
   for (const { name, sets, expected } of rows) {
     test(name, () => expect([...sizesToRetire(sets)]).toEqual(expected.map((retired) => [retired, 0])));

@@ -62,7 +62,7 @@ const eventOf = (actions: readonly Action[]): string => {
 };
 
 describe('planRollback', () => {
-  test('takes the template and annotations of the revision asked for, and clears the request', () => {
+  test('restores template and annotations of the requested revision, and clears the request', () => {
     const { actions, updated } = plan(1n);
     expect(updated?.spec.template).toEqual({ metadata: { labels: { app: 'web' } }, spec: template('one').spec });
     expect(updated?.metadata.annotations).toEqual({
@@ -73,13 +73,13 @@ describe('planRollback', () => {
     expect(eventOf(actions)).toBe('Normal DeploymentRollback: Rolled back deployment "web" to revision 1');
   });
 
-  test('goes to the revision before, when asked for 0', () => {
+  test('restores the previous revision for 0', () => {
     expect(plan(0n).updated?.spec.template.spec).toEqual(template('two').spec);
   });
 
   const refusals = [
     {
-      name: 'there is no revision before',
+      name: 'there is no previous revision',
       target: 0n,
       among: sets.slice(2),
       expected: 'Warning DeploymentRollbackRevisionNotFound: Unable to find last revision.',
@@ -91,7 +91,7 @@ describe('planRollback', () => {
       expected: 'Warning DeploymentRollbackRevisionNotFound: Unable to find the revision to rollback to.',
     },
     {
-      name: 'the revision is the present one',
+      name: 'the revision is the current one',
       target: 3n,
       among: sets,
       expected:

@@ -26,23 +26,29 @@ describe('fenceposts', () => {
       maxUnavailable: '25%',
       expected: [3, 2],
     },
-    { name: 'takes plain numbers as they are', replicas: 10, maxSurge: 2, maxUnavailable: 3, expected: [2, 3] },
+    { name: 'uses plain numbers', replicas: 10, maxSurge: 2, maxUnavailable: 3, expected: [2, 3] },
     {
-      name: 'lets one pod be missing when both round to nothing',
+      name: 'allows one unavailable pod if both round to 0',
       replicas: 1,
       maxSurge: 0,
       maxUnavailable: '25%',
       expected: [0, 1],
     },
     {
-      name: 'never lets more be missing than there are',
+      name: 'never allows more unavailable pods than replicas',
       replicas: 3,
       maxSurge: 0,
       maxUnavailable: 5,
       expected: [0, 3],
     },
-    { name: 'lets none be missing of none', replicas: 0, maxSurge: '25%', maxUnavailable: '25%', expected: [0, 0] },
-    { name: 'knows full percentages', replicas: 4, maxSurge: '100%', maxUnavailable: '100%', expected: [4, 4] },
+    {
+      name: 'allows no unavailable pod with 0 replicas',
+      replicas: 0,
+      maxSurge: '25%',
+      maxUnavailable: '25%',
+      expected: [0, 0],
+    },
+    { name: 'supports 100%', replicas: 4, maxSurge: '100%', maxUnavailable: '100%', expected: [4, 4] },
   ];
   for (const { name, replicas, maxSurge, maxUnavailable, expected } of rows) {
     test(name, () => {
@@ -51,7 +57,7 @@ describe('fenceposts', () => {
     });
   }
 
-  test('has none when the strategy is Recreate', () => {
+  test('are 0 for Recreate', () => {
     expect(fenceposts(deployment({ spec: { strategy: { type: 'Recreate' } } }))).toEqual({
       maxSurge: 0,
       maxUnavailable: 0,
@@ -62,18 +68,18 @@ describe('fenceposts', () => {
 describe('nextNewSize', () => {
   const rows = [
     {
-      name: 'starts with the surge while old pods hold their places',
+      name: 'starts with the surge while old pods still run',
       desired: 10,
       maxSurge: 2,
       old: 10,
       current: 0,
       expected: 2,
     },
-    { name: 'waits while the surge is overdrawn', desired: 10, maxSurge: 2, old: 11, current: 2, expected: 2 },
-    { name: 'fills what the old ones have left', desired: 10, maxSurge: 2, old: 5, current: 5, expected: 7 },
-    { name: 'never exceeds what is desired', desired: 3, maxSurge: 5, old: 0, current: 0, expected: 3 },
+    { name: 'waits while the surge is exceeded', desired: 10, maxSurge: 2, old: 11, current: 2, expected: 2 },
+    { name: 'grows as old pods are removed', desired: 10, maxSurge: 2, old: 5, current: 5, expected: 7 },
+    { name: 'never exceeds the desired size', desired: 3, maxSurge: 5, old: 0, current: 0, expected: 3 },
     { name: 'shrinks at once after a scale-down', desired: 4, maxSurge: 1, old: 0, current: 9, expected: 4 },
-    { name: 'takes all when there is nothing old', desired: 7, maxSurge: 0, old: 0, current: 0, expected: 7 },
+    { name: 'uses the desired size without old ReplicaSets', desired: 7, maxSurge: 0, old: 0, current: 0, expected: 7 },
   ];
   for (const { name, desired, maxSurge, old, current, expected } of rows) {
     test(name, () => {
@@ -86,7 +92,7 @@ describe('nextNewSize', () => {
 describe('nextOldSizes', () => {
   const rows = [
     {
-      name: 'removes what exceeds the minimum once new pods are available',
+      name: 'removes pods above the minimum once new pods are available',
       desired: 10,
       maxUnavailable: 2,
       current: set('new', 5, 5),
@@ -102,7 +108,7 @@ describe('nextOldSizes', () => {
       expected: {},
     },
     {
-      name: 'lets as many go at the start as may be missing',
+      name: 'removes as many pods at the start as may be unavailable',
       desired: 10,
       maxUnavailable: 3,
       current: set('new', 0, 0),
@@ -110,7 +116,7 @@ describe('nextOldSizes', () => {
       expected: { old: 7 },
     },
     {
-      name: 'removes pods that do not work even when the minimum is not reached',
+      name: 'removes unavailable pods even below the minimum',
       desired: 10,
       maxUnavailable: 2,
       current: set('new', 2, 0),
@@ -118,7 +124,7 @@ describe('nextOldSizes', () => {
       expected: { old: 8 },
     },
     {
-      name: 'empties the oldest set first',
+      name: 'scales the oldest ReplicaSet down first',
       desired: 4,
       maxUnavailable: 1,
       current: set('new', 2, 2),
@@ -126,7 +132,7 @@ describe('nextOldSizes', () => {
       expected: { older: 0, younger: 1 },
     },
     {
-      name: 'removes broken pods of any set before working ones of the oldest',
+      name: 'removes unavailable pods of any ReplicaSet before available ones of the oldest',
       desired: 4,
       maxUnavailable: 0,
       current: set('new', 3, 3),
@@ -134,7 +140,7 @@ describe('nextOldSizes', () => {
       expected: { younger: 0 },
     },
     {
-      name: 'does not count pods of an old set that are told to go but have not yet left its status',
+      name: 'does not count pods of an old ReplicaSet that is scaled down but still has them in its status',
       desired: 6,
       maxUnavailable: 1,
       current: set('new', 4, 3),
@@ -142,7 +148,7 @@ describe('nextOldSizes', () => {
       expected: { old: 2 },
     },
     {
-      name: 'does not count pods of the new set that are told to go but have not yet left its status',
+      name: 'does not count pods of the new ReplicaSet that is scaled down but still has them in its status',
       desired: 4,
       maxUnavailable: 0,
       current: set('new', 3, 5),
@@ -150,7 +156,7 @@ describe('nextOldSizes', () => {
       expected: { old: 1 },
     },
     {
-      name: 'has nothing to do when old sets are empty',
+      name: 'does nothing if old ReplicaSets are empty',
       desired: 4,
       maxUnavailable: 1,
       current: set('new', 4),

@@ -43,7 +43,11 @@ describe('isScalingEvent', () => {
     { name: 'sees a changed size', sets: [set({ name: 'a', replicas: 5, sizedFor: 9 })], expected: true },
     { name: 'sees none when sizes agree', sets: [set({ name: 'a', replicas: 5 })], expected: false },
     { name: 'ignores sets without pods', sets: [set({ name: 'a', replicas: 0, sizedFor: 9 })], expected: false },
-    { name: 'ignores sets that do not say', sets: [replicaSet({ spec: { replicas: 3 } })], expected: false },
+    {
+      name: 'ignores ReplicaSets without the annotation',
+      sets: [replicaSet({ spec: { replicas: 3 } })],
+      expected: false,
+    },
   ];
   for (const { name, sets, expected } of rows) test(name, () => expect(isScalingEvent(sized(10), sets)).toBe(expected));
 });
@@ -51,21 +55,21 @@ describe('isScalingEvent', () => {
 describe('planScale', () => {
   const rows = [
     {
-      name: 'gives everything to the only active set',
+      name: 'scales the only active ReplicaSet',
       desired: 20,
       current: set({ name: 'new', replicas: 10 }),
       old: [set({ name: 'old', replicas: 0 })],
       expected: { new: 20 },
     },
     {
-      name: 'revives the newest set when none is active and no set is new',
+      name: 'scales the newest ReplicaSet up if none is active',
       desired: 4,
       current: undefined,
       old: [set({ name: 'older', replicas: 0 }), set({ name: 'younger', replicas: 0, second: 5 })],
       expected: { younger: 4 },
     },
     {
-      name: 'retires the old sets once the new one is complete',
+      name: 'scales old ReplicaSets down once the new one is complete',
       desired: 10,
       current: set({ name: 'new', replicas: 10 }),
       old: [set({ name: 'old', replicas: 3 })],

@@ -187,13 +187,13 @@ describe('planSync', () => {
       expected: ['patch default/old 0 annotated', 'status MinimumReplicasAvailable ReplicaSetUpdated'],
     },
     {
-      name: 'refuses to select everything',
+      name: 'only warns if it selects everything',
       owner: web({ selector: {} }),
       sets: () => [],
       expected: ['event SelectingAll', 'status '],
     },
     {
-      name: 'rolls back when the annotation asks for it',
+      name: 'rolls back if the annotation is set',
       owner: web({}, {}, { 'deprecated.deployment.rollback.to': '0' }),
       sets: (owner) => [ownedSet(owner, 'a', { old: true, revision: 1 }), ownedSet(owner, 'b', { revision: 2 })],
       expected: ['update deployment'],
@@ -202,13 +202,13 @@ describe('planSync', () => {
   const undo = { 'deprecated.deployment.rollback.to': '0' };
   const more: typeof rows = [
     {
-      name: 'creates the newest set before it rolls back: the one before is counted from it',
+      name: 'creates the newest ReplicaSet before it rolls back: the previous revision is relative to it',
       owner: web({}, {}, undo),
       sets: (owner) => [ownedSet(owner, 'old', { old: true })],
       expected: ['create 1', 'status NewReplicaSetCreated MinimumReplicasAvailable'],
     },
     {
-      name: 'numbers the newest set before it rolls back',
+      name: 'sets the revision of the newest ReplicaSet before it rolls back',
       owner: web({}, {}, undo),
       sets: (owner) => [
         ownedSet(owner, 'web-1', { revision: 1 }),
@@ -217,13 +217,13 @@ describe('planSync', () => {
       expected: ['patch default/web-1 annotations annotated'],
     },
     {
-      name: 'annotates a set that somebody gave its size already, or it would be scaled for ever',
+      name: 'annotates a ReplicaSet that already has its size, to end the scaling',
       owner: web(shrunk),
       sets: (owner) => [ownedSet(owner, 'web-1', { replicas: 2 })],
       expected: ['patch default/web-1 annotations annotated', 'status FoundNewReplicaSet MinimumReplicasAvailable'],
     },
     {
-      name: 'does not stay in the middle of scaling when the strategy is Recreate and two sets have pods',
+      name: 'completes scaling with Recreate if two ReplicaSets have pods',
       owner: web({ ...shrunk, strategy: { type: 'Recreate' } }),
       sets: (owner) => [
         ownedSet(owner, 'web-2', { replicas: 1, revision: 2 }),
@@ -236,7 +236,7 @@ describe('planSync', () => {
       ],
     },
     {
-      name: 'says that it was resumed, and goes on',
+      name: 'sets the resumed condition and continues',
       owner: web({}, { conditions: [{ type: 'Progressing', status: 'Unknown', reason: 'DeploymentPaused' }] }),
       sets: (owner) => [ownedSet(owner, 'web-1', { available: 0 })],
       expected: ['status MinimumReplicasUnavailable ReplicaSetUpdated'],
@@ -251,7 +251,7 @@ describe('planSync', () => {
       expected: ['status ProgressDeadlineExceeded MinimumReplicasUnavailable'],
     },
     {
-      name: 'clears history away while paused',
+      name: 'cleans up history while paused',
       owner: web({ paused: true, revisionHistoryLimit: 0 }),
       sets: (owner) => [
         ownedSet(owner, 'web-2', { revision: 2 }),
@@ -273,7 +273,7 @@ describe('planSync', () => {
     expect(words(plan(owner, [retired]).actions)[0]).toBe('create 4');
   });
 
-  test('clears history away only when the rollout is complete', () => {
+  test('cleans up history only when the rollout is complete', () => {
     const status = { replicas: 4, updatedReplicas: 4, availableReplicas: 4, observedGeneration: 1 };
     const sets = (owner: Deployment): ReplicaSet[] => [
       ownedSet(owner, 'web-2', { revision: 2 }),

@@ -9,8 +9,7 @@ const template: PodTemplateSpec = {
 };
 
 describe('templateHash', () => {
-  // These stand in clusters, as names and selectors: a change here makes every Deployment roll out once more where a
-  // ReplicaSet is not found by its template.
+  // These hashes are in the names and selectors of existing objects, so they must not change.
   const fixed = [
     { name: 'a template', collisionCount: undefined, expected: 'fccmbdlkkb' },
     { name: 'the same after a collision', collisionCount: 1, expected: 'dcmghdcbmg' },
@@ -26,7 +25,7 @@ describe('templateHash', () => {
     expect(hashOf('9007199254740993')).toBe(hashOf('9007199254740993'));
   });
 
-  test('the order of fields is no part of it', () => {
+  test('the order of fields does not matter', () => {
     const reordered: PodTemplateSpec = {
       spec: {
         restartPolicy: 'Always',
@@ -37,7 +36,7 @@ describe('templateHash', () => {
     expect(templateHash(reordered, undefined)).toBe(templateHash(template, undefined));
   });
 
-  test('neither are fields that are absent', () => {
+  test('absent fields do not matter', () => {
     const sparse = { ...template, metadata: { ...template.metadata, annotations: undefined, creationTimestamp: null } };
     expect(templateHash(sparse as unknown as PodTemplateSpec, undefined)).toBe(templateHash(template, undefined));
   });

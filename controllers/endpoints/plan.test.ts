@@ -20,7 +20,7 @@ const running = (name: string, ip: string, described: Described<Pod> = {}, ready
 const withPort = (name: string, containerPort: number, protocol = 'TCP'): Described<Pod> => ({
   spec: { containers: [{ name: 'app', ports: [{ name, containerPort, protocol }] }] },
 });
-const going = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
+const terminating = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
 
 /** `8080 | a b ! c` */
 function describeSubsets(subsets: readonly Cached<EndpointSubset>[]): string[] {
@@ -34,15 +34,15 @@ function describeSubsets(subsets: readonly Cached<EndpointSubset>[]): string[] {
 describe('computeSubsets', () => {
   const rows: { name: string; service?: Described<Service>; pods: Cached<Pod>[]; subsets: string[] }[] = [
     {
-      name: 'tells ready from not ready',
+      name: 'separates ready and not ready addresses',
       pods: [running('a', '10.0.0.1'), running('b', '10.0.0.2', {}, false)],
       subsets: ['http:8080 | a ! b'],
     },
-    { name: 'leaves pods out that go', pods: [running('a', '10.0.0.1', going)], subsets: [] },
+    { name: 'skips terminating pods', pods: [running('a', '10.0.0.1', terminating)], subsets: [] },
     {
-      name: 'has all of them where the Service says so',
+      name: 'includes all pods with publishNotReadyAddresses',
       service: { spec: { publishNotReadyAddresses: true } },
-      pods: [running('a', '10.0.0.1', going), running('b', '10.0.0.2', {}, false)],
+      pods: [running('a', '10.0.0.1', terminating), running('b', '10.0.0.2', {}, false)],
       subsets: ['http:8080 | a b'],
     },
     {
@@ -79,18 +79,18 @@ describe('computeSubsets', () => {
       subsets: ['dns-tcp:53 | b', 'dns:53 | a'],
     },
     {
-      name: 'leaves pods out that have finished',
+      name: 'skips finished pods',
       pods: [running('a', '10.0.0.1', { status: { ...runningStatus(), phase: 'Failed' } })],
       subsets: [],
     },
     {
-      name: 'leaves pods out that have no address in the family',
+      name: 'skips pods without an address of the family',
       service: { spec: { ipFamilies: ['IPv6'] } },
       pods: [running('a', '10.0.0.1')],
       subsets: [],
     },
     {
-      name: 'takes the family of the cluster IP where none is said',
+      name: 'uses the family of the cluster IP without ipFamilies',
       service: { spec: { ipFamilies: undefined, clusterIP: 'fd00::1' } },
       pods: [running('a', 'fd00::2')],
       subsets: ['http:8080 | a'],
@@ -102,7 +102,7 @@ describe('computeSubsets', () => {
       subsets: [],
     },
     {
-      name: 'has them all the same if that is headless',
+      name: 'has pods for a headless Service without ports',
       service: { spec: { ports: [], clusterIP: 'None' } },
       pods: [running('a', '10.0.0.1')],
       subsets: [' | a'],
@@ -114,7 +114,7 @@ describe('computeSubsets', () => {
     });
   }
 
-  test('gives pods a hostname below the Service that they name', () => {
+  test('sets the hostname of pods whose subdomain is the Service', () => {
     const spec = { hostname: 'zero', subdomain: 'web', nodeName: 'node' };
     expect(computeSubsets(web, [running('a', '10.0.0.1', { spec })])[0]?.addresses).toEqual([
       {
@@ -135,11 +135,11 @@ describe('truncateSubsets', () => {
     notReadyAddresses: addresses(notReady),
   });
   const rows: { name: string; before: [number, number][]; after: [number, number][] | undefined }[] = [
-    { name: 'leaves a thousand alone', before: [[600, 400]], after: undefined },
-    { name: 'drops what is not ready first', before: [[900, 200]], after: [[900, 100]] },
-    { name: 'drops all of that before anything ready', before: [[1100, 200]], after: [[1000, 0]] },
+    { name: 'keeps a thousand addresses', before: [[600, 400]], after: undefined },
+    { name: 'drops addresses that are not ready first', before: [[900, 200]], after: [[900, 100]] },
+    { name: 'drops all addresses that are not ready before ready ones', before: [[1100, 200]], after: [[1000, 0]] },
     {
-      name: 'takes from each subset in proportion',
+      name: 'truncates each subset in proportion',
       before: [
         [600, 10],
         [900, 0],
@@ -150,7 +150,7 @@ describe('truncateSubsets', () => {
       ],
     },
     {
-      name: 'drops a subset for which rounding leaves nothing',
+      name: 'drops a subset that is empty after rounding',
       before: [
         [667, 0],
         [667, 0],
@@ -162,7 +162,7 @@ describe('truncateSubsets', () => {
       ],
     },
     {
-      name: 'lets the last subset have what rounding leaves',
+      name: 'truncates the last subset by the rest',
       before: [
         [500, 0],
         [500, 0],
@@ -210,32 +210,32 @@ describe('planEndpoints', () => {
   });
 
   const rows: { name: string; current: Endpoints; written: boolean }[] = [
-    { name: 'what is there already', current: stored(), written: false },
+    { name: 'an equal object', current: stored(), written: false },
     {
-      name: 'what is there in another order',
+      name: 'an equal object in another order',
       current: stored(({ subsets = [] }) => subsets.push({ ...subsets[0] })),
       written: false,
     },
     {
-      name: 'what names the versions of pods',
+      name: 'an object with resource versions of pods',
       current: stored(({ subsets }) =>
         Object.assign(subsets?.[0]?.addresses?.[0]?.targetRef ?? {}, { resourceVersion: '7' }),
       ),
       written: false,
     },
     {
-      name: 'a headless label too many',
+      name: 'an extra headless label',
       current: stored(({ metadata }) => Object.assign(metadata.labels ?? {}, { 'service.kubernetes.io/headless': '' })),
       written: false,
     },
-    { name: 'a missing manager', current: stored(({ metadata }) => (metadata.labels = {})), written: true },
+    { name: 'a missing managed-by label', current: stored(({ metadata }) => (metadata.labels = {})), written: true },
     {
-      name: 'a label that the Service has not',
+      name: 'a label that the Service does not have',
       current: stored(({ metadata }) => Object.assign(metadata.labels ?? {}, { x: 'y' })),
       written: true,
     },
     {
-      name: 'a capacity that is not exceeded any more',
+      name: 'an outdated over-capacity annotation',
       current: stored(
         ({ metadata }) => (metadata.annotations = { 'endpoints.kubernetes.io/over-capacity': 'truncated' }),
       ),
@@ -244,12 +244,12 @@ describe('planEndpoints', () => {
     { name: 'other addresses', current: stored((object) => (object.subsets = [])), written: true },
   ];
   for (const { name, current, written } of rows) {
-    test(`${name} is ${written ? 'written over' : 'left alone'}`, () => {
+    test(`${name} is ${written ? 'updated' : 'not updated'}`, () => {
       expect(plan(current) !== undefined).toBe(written);
     });
   }
 
-  test('keeps what others have noted, and drops a time that is not of this change', () => {
+  test('keeps other annotations, and drops an outdated trigger time', () => {
     const noted = { note: 'kept', 'endpoints.kubernetes.io/last-change-trigger-time': 'old' };
     const written = plan(
       stored((object) => Object.assign(object, { subsets: [], metadata: { ...object.metadata, annotations: noted } })),

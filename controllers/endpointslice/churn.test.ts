@@ -24,7 +24,7 @@ function podOf(index: number, containerPort: number, ready: boolean): Cached<Pod
   );
 }
 
-/** A Service, its pods and the slices that a server would hold. */
+/** A Service, its pods and its stored slices. */
 class World {
   readonly pods = new Map<number, Cached<Pod>>();
   readonly maxPerSlice: number;
@@ -69,7 +69,7 @@ function stored(slice: Unsaved<EndpointSlice>, name: string): Cached<EndpointSli
   return frozen(structuredClone({ ...slice, metadata }));
 }
 
-/** Comings, goings, changes of readiness, and pods replaced by others with the same port under another number. */
+/** Adds and removes pods, changes their readiness, and replaces pods by pods with another port number. */
 function churn({ pods }: World, random: () => number, nextIndex: () => number): void {
   const changes = 1 + Math.floor(random() * random() * 40);
   for (let count = 0; count < changes; count += 1) {
@@ -85,14 +85,14 @@ function churn({ pods }: World, random: () => number, nextIndex: () => number): 
   }
 }
 
-describe('however pods come and go', () => {
+describe('with random changes of pods', () => {
   for (const [seed, maxPerSlice] of [
     [1, 1],
     [2, 3],
     [3, 10],
     [4, 100],
   ] as const) {
-    test(`endpoints stay in slices of at most ${maxPerSlice}, with no more writes than the changes call for`, () => {
+    test(`endpoints stay in slices of at most ${maxPerSlice}, with no more writes than necessary`, () => {
       const random = seededRandom(seed);
       const world = new World(maxPerSlice);
       let index = 0;

@@ -38,7 +38,7 @@ async function syncsOf({ context }: TestContext): Promise<Record<string, number>
 }
 
 describe('the EndpointSlice controller', () => {
-  test('does not answer to the echo of its own writes', async () => {
+  test('does not sync after its own writes', async () => {
     const context = prepare();
     await whileRunning(context, createEndpointSliceController(context.context, options), async () => {
       await context.clock.advance(5000);
@@ -49,7 +49,7 @@ describe('the EndpointSlice controller', () => {
     });
   });
 
-  test('puts right what others change', async () => {
+  test('reverts changes by other clients', async () => {
     const context = prepare();
     await whileRunning(context, createEndpointSliceController(context.context, options), async () => {
       const { items } = await context.server.listAll(EndpointSlices, {}, signal);
@@ -64,11 +64,11 @@ describe('the EndpointSlice controller', () => {
 
   const failures = [
     { name: 'a conflict', error: apiError(409, 'Conflict') },
-    { name: 'a server that is overloaded', error: apiError(500, 'InternalError') },
-    { name: 'a slice that has vanished', error: apiError(404, 'NotFound') },
+    { name: 'an overloaded API server', error: apiError(500, 'InternalError') },
+    { name: 'a deleted slice', error: apiError(404, 'NotFound') },
   ];
   for (const { name, error } of failures) {
-    test(`comes to the same end after ${name}`, async () => {
+    test(`recovers after ${name}`, async () => {
       const context = prepare();
       let refusals = 2;
       context.client.before('update', () => {
@@ -90,7 +90,7 @@ describe('the EndpointSlice controller', () => {
     });
   }
 
-  test('creates no second slice when the answer to the first creation got lost', async () => {
+  test('creates no second slice if the answer to the first create was lost', async () => {
     const context = prepare();
     const stop = context.client.after('create', () => {
       stop();
@@ -103,7 +103,7 @@ describe('the EndpointSlice controller', () => {
     });
   });
 
-  test('gives up quietly when the namespace goes', async () => {
+  test('reports no error in a terminating namespace', async () => {
     const context = prepare();
     context.client.before('create', () => {
       throw apiError(403, 'Forbidden', 'going', ['NamespaceTerminating']);

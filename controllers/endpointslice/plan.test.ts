@@ -53,19 +53,19 @@ describe('the endpoint of a pod', () => {
   const rows = [
     { name: 'is ready and serving', pod: {}, service: {}, conditions: [true, true, false] },
     {
-      name: 'is neither while its pod is not ready',
+      name: 'is neither if its pod is not ready',
       pod: { ready: false },
       service: {},
       conditions: [false, false, false],
     },
     {
-      name: 'serves but is not ready while its pod goes',
+      name: 'is serving but not ready while its pod terminates',
       pod: { going: true },
       service: {},
       conditions: [false, true, true],
     },
     {
-      name: 'is ready in any case if the Service wants it',
+      name: 'is always ready with publishNotReadyAddresses',
       pod: { ready: false, going: true },
       service: { publishNotReadyAddresses: true },
       conditions: [true, false, true],
@@ -86,7 +86,7 @@ describe('the endpoint of a pod', () => {
     });
   }
 
-  test('has the addresses of the family alone', () => {
+  test('has only the addresses of the family', () => {
     const status = runningStatus({ podIPs: [{ ip: '10.0.0.1' }, { ip: 'FD00::1' }] });
     const found = (['IPv4', 'IPv6'] as const).map((family) =>
       endpointOf(running('a', '', { status }), zoned, owner, family),
@@ -95,7 +95,7 @@ describe('the endpoint of a pod', () => {
     expect(endpointOf(running('a', '10.0.0.1'), zoned, owner, 'IPv6')).toBeUndefined();
   });
 
-  test('has a hostname below the Service that it names as its subdomain', () => {
+  test('has a hostname if its subdomain is the Service', () => {
     const found = ['web', 'other'].map((subdomain) =>
       endpointOf(running('a', '10.0.0.1', { spec: { hostname: 'zero', subdomain } }), zoned, owner, 'IPv4'),
     );
@@ -137,14 +137,14 @@ describe('planFamily', () => {
     ]);
   });
 
-  test('keeps an empty slice for a Service without endpoints, and leaves it alone', () => {
+  test('keeps an empty slice for a Service without endpoints', () => {
     const { changes } = planFamily(snapshot());
     expect(changes.create).toMatchObject([{ endpoints: [], ports: [] }]);
     const again = planFamily(snapshot({ existing: [slice('web-1', { ports: [] })] }));
     expect(again.changes).toEqual({ create: [], update: [], delete: [] });
   });
 
-  test('turns the empty slice into the first one', () => {
+  test('fills the empty slice first', () => {
     const existing = [slice('web-1', { ports: [] })];
     const { changes } = planFamily(snapshot({ existing, pods: [running('a', '10.0.0.1')] }));
     expect(changes).toMatchObject({
@@ -162,12 +162,12 @@ describe('planFamily', () => {
     expect([changes.create.length, changes.update.length, changes.delete.length]).toEqual([1, 0, 1]);
   });
 
-  test('creates nothing for a Service that is going', () => {
+  test('creates nothing for a terminating Service', () => {
     const going = frozen(service({ name: 'web', metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }));
     expect(planFamily(snapshot({ service: going })).changes.create).toEqual([]);
   });
 
-  test('leaves out pods of nodes that are not known, and says so', () => {
+  test('skips pods of unknown nodes with a message', () => {
     const pods = [running('a', '10.0.0.1', { spec: { nodeName: 'gone' } }), running('b', '10.0.0.2')];
     const { changes, skipped } = planFamily(snapshot({ pods }));
     expect(skipped).toEqual(['skipping Pod a for Service default/web: Node gone Not Found']);
@@ -176,7 +176,7 @@ describe('planFamily', () => {
     expect(planFamily(snapshot({ service: all, pods })).skipped).toEqual([]);
   });
 
-  test('passes changed labels of the Service on, but keeps what else is on a slice', () => {
+  test('copies changed labels of the Service, and keeps other metadata of a slice', () => {
     const pods = [running('a', '10.0.0.1')];
     const [first] = planFamily(snapshot({ pods })).changes.create;
     const annotations = { note: 'kept', 'endpoints.kubernetes.io/last-change-trigger-time': 'old' };
@@ -207,23 +207,28 @@ describe('packEndpoints', () => {
       desired: 'a b c d',
       after: ['a b d', 'c'],
     },
-    { name: 'puts what is left where it fits best', before: ['a', 'b c'], desired: 'a b c d', after: ['b c d'] },
     {
-      name: 'opens a new slice rather than spread a few over two',
+      name: 'adds the rest to the slice where it fits best',
+      before: ['a', 'b c'],
+      desired: 'a b c d',
+      after: ['b c d'],
+    },
+    {
+      name: 'creates a new slice instead of updating two',
       before: ['a b', 'c d'],
       desired: 'a b c d e f',
       after: ['+e f'],
     },
     {
-      name: 'does not touch others when it opens full slices',
+      name: 'does not update other slices when it creates full ones',
       before: ['a'],
       desired: 'a b c d e f',
       after: ['+b c d', 'a e f'],
     },
-    { name: 'deletes what is empty', before: ['a', 'b'], desired: 'b', after: ['-a'] },
-    { name: 'leaves half-empty slices alone while nothing is added', before: ['a', 'b'], desired: 'a b', after: [] },
+    { name: 'deletes empty slices', before: ['a', 'b'], desired: 'b', after: ['-a'] },
+    { name: 'keeps half-empty slices while no endpoint is added', before: ['a', 'b'], desired: 'a b', after: [] },
     {
-      name: 'keeps an endpoint that stands in two slices in the first',
+      name: 'keeps an endpoint of two slices in the first',
       before: ['a b', 'b c'],
       desired: 'a b c',
       after: ['c'],

@@ -25,10 +25,10 @@ const zonesOf = (list: readonly Cached<Endpoint>[] | undefined): string[] =>
 
 describe('hints by topology', () => {
   const rows = [
-    { name: 'stay at home where shares are met', zones: ['a', 'b'], hints: ['a', 'b'] },
-    { name: 'move what a zone has too many of', zones: ['a', 'a', 'a', 'b'], hints: ['b', 'a', 'a', 'b'] },
+    { name: 'use the own zone if shares are met', zones: ['a', 'b'], hints: ['a', 'b'] },
+    { name: 'move the surplus of a zone', zones: ['a', 'a', 'a', 'b'], hints: ['b', 'a', 'a', 'b'] },
     {
-      name: 'leave halves where they are',
+      name: 'do not move half an endpoint',
       zones: ['a', 'a', 'b'],
       hints: ['', '', ''],
       event: /Unable to allocate minimum/,
@@ -57,7 +57,7 @@ describe('hints by topology', () => {
     });
   }
 
-  test('are not given where nodes say too little', () => {
+  test('are not set if nodes are incomplete', () => {
     expect(
       hintByTopology({ create: [], update: [], unchanged: [] }, { shares: undefined, family: 'IPv6', hadHints: true })
         .event?.message,
@@ -66,14 +66,14 @@ describe('hints by topology', () => {
     );
   });
 
-  test('are given beside a slice whose endpoints are null', () => {
+  test('are set although a slice has null endpoints', () => {
     const empty = frozen({ ...endpointSlice({ name: 'web-1' }, {}), endpoints: null, ports: null });
     const input = { create: [draft(endpoints('a', 'b'))], update: [], unchanged: [empty] };
     const hinted = hintByTopology(input, { shares: equalShares, family: 'IPv4', hadHints: true });
     expect(zonesOf(hinted.create[0]?.endpoints)).toEqual(['a', 'b']);
   });
 
-  test('leave slices alone that have the right ones', () => {
+  test('do not update slices with the right hints', () => {
     const [a, b] = endpoints('a', 'b').map((each) => ({ ...each, hints: { forZones: [{ name: each.zone ?? '' }] } }));
     const stored = frozen(endpointSlice({ name: 'web-1' }, { endpoints: structuredClone([a, b]) as Endpoint[] }));
     const input = { create: [], update: [], unchanged: [stored] };
@@ -85,7 +85,7 @@ describe('hints by topology', () => {
     ]);
   });
 
-  test('no longer suit when a zone has too few for its share', () => {
+  test('are overloaded if a zone has too few endpoints for its share', () => {
     const byZone = new Map([
       ['a', 3],
       ['b', 1],
@@ -126,7 +126,7 @@ describe('hints by traffic distribution', () => {
     });
   }
 
-  test('gives way to the older annotation', () => {
+  test('is ignored if the older annotation is set', () => {
     const annotated = frozen(
       service({
         annotations: {
@@ -153,7 +153,7 @@ describe('ZoneCapacity', () => {
       }),
     );
 
-  test('follows nodes as they come, change and go', () => {
+  test('follows added, updated and deleted nodes', () => {
     const capacity = new ZoneCapacity();
     capacity.replace(undefined, zoned('1', 'a', '4'));
     expect(capacity.shares).toBeUndefined();

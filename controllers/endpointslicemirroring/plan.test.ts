@@ -14,7 +14,7 @@ function plan(object: Cached<Endpoints>, existing: readonly Cached<EndpointSlice
   return planMirror(object, computeDesired(object, max), existing);
 }
 
-/** The slices of a plan as a server would have stored them. */
+/** The slices of a plan as stored objects. */
 function stored({ changes }: MirrorPlan): Cached<EndpointSlice>[] {
   return [...changes.update, ...changes.create].map((slice, index) => {
     const built = endpointSlice({ name: slice.metadata.name ?? `web-${index}` });
@@ -31,7 +31,7 @@ const counts = ({ changes }: MirrorPlan): number[] => [
 ];
 
 describe('computeDesired', () => {
-  test('parts families and ports, and puts addresses into their usual form', () => {
+  test('separates families and ports, and formats addresses canonically', () => {
     const { groups } = computeDesired(
       source([
         { addresses: addresses('10.0.0.1', '2001:DB8::0:1'), ports },
@@ -64,7 +64,7 @@ describe('computeDesired', () => {
       skipped: 0,
     },
     {
-      name: 'not ready ones are skipped first',
+      name: 'addresses that are not ready are skipped first',
       ready: ['10.0.0.1', '10.0.0.2'],
       notReady: ['10.0.0.3'],
       max: 2,
@@ -72,7 +72,7 @@ describe('computeDesired', () => {
       skipped: 1,
     },
     {
-      name: 'what is no address is skipped and counts for itself',
+      name: 'invalid addresses are skipped and counted separately',
       ready: ['nowhere', '10.0.0.2'],
       notReady: [],
       max: 5,
@@ -117,7 +117,7 @@ describe('planMirror', () => {
     expect(changes.create[0]?.metadata.annotations).toEqual({ note: 'kept' });
   });
 
-  test('leaves a slice alone that is as it should be', () => {
+  test('does not update a slice that is right', () => {
     expect(counts(plan(web, stored(plan(web))))).toEqual([0, 0, 0]);
   });
 
@@ -148,10 +148,14 @@ describe('planMirror', () => {
       after: source([{ addresses: addresses('10.0.0.1'), ports: [{ port: 81 }] }]),
       counts: [0, 1, 0],
     },
-    { name: 'another family does not', after: source([{ addresses: addresses('fd00::1'), ports }]), counts: [1, 0, 1] },
-    { name: 'no addresses are no slice', after: source([]), counts: [0, 0, 1] },
     {
-      name: 'Endpoints written anew own their slice',
+      name: 'another family creates a slice',
+      after: source([{ addresses: addresses('fd00::1'), ports }]),
+      counts: [1, 0, 1],
+    },
+    { name: 'without addresses there is no slice', after: source([]), counts: [0, 0, 1] },
+    {
+      name: 'recreated Endpoints own their slice',
       after: source([{ addresses: addresses('10.0.0.1', '10.0.0.2'), ports }], {
         labels: { team: 'a' },
         annotations: { note: 'kept' },
@@ -170,7 +174,7 @@ describe('planMirror', () => {
     expect(counts(plan(web, first === undefined ? [] : [first, second]))).toEqual([0, 0, 1]);
   });
 
-  test('nothing is created for Endpoints that go', () => {
+  test('nothing is created for terminating Endpoints', () => {
     const leaving = source([{ addresses: addresses('10.0.0.1'), ports }], {
       metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' },
     });
@@ -179,7 +183,7 @@ describe('planMirror', () => {
 });
 
 describe('isMirrored', () => {
-  test('not if the label says so, nor if they are a lock', () => {
+  test('is false with the skip-mirror label and for leader election', () => {
     const all = [
       source([]),
       source([], { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } }),

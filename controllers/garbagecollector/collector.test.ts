@@ -56,7 +56,7 @@ beforeEach(() => {
   });
 });
 
-/** Puts an object on the server and into the graph. */
+/** Adds an object to the server and to the graph. */
 function add(kind: Kind, name: string, metadata: ObjectMeta = {}): MetadataOnly {
   const place = kind.namespaced ? { namespace, name } : { name };
   const object = client.seed(kind, { metadata: { ...place, uid: `uid-${name}`, ...metadata } });
@@ -73,7 +73,7 @@ function owner(name: string, kind: Kind = ConfigMaps, changes: Partial<OwnerRefe
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid: `uid-${name}`, ...changes };
 }
 
-/** Refuses strategic patches, as the server does for custom resources. */
+/** Rejects strategic patches, as the API server does for custom resources. */
 function refuseStrategic(): void {
   client.before('patch', ({ body }) => {
     const { type } = body as { readonly type: string };
@@ -82,7 +82,7 @@ function refuseStrategic(): void {
 }
 
 describe('attemptDelete', () => {
-  test('deletes what it has looked at, and nothing that has changed since', async () => {
+  test('deletes the version that it has checked, and no other', async () => {
     const child = add(Secrets, 'child', { ownerReferences: [owner('gone')] });
     expect(await collector.attemptDelete('uid-child', never)).toEqual({});
     const { resourceVersion, uid } = child.metadata;
@@ -96,14 +96,14 @@ describe('attemptDelete', () => {
     ]);
   });
 
-  test('asks once for an owner that many have lost', async () => {
+  test('reads a deleted owner of many dependents once', async () => {
     for (const name of ['one', 'two', 'three']) add(Secrets, name, { ownerReferences: [owner('gone')] });
     for (const name of ['one', 'two', 'three']) await collector.attemptDelete(`uid-${name}`, never);
     expect(client.actions.filter(({ verb, key }) => verb === 'get' && key === 'a/gone')).toHaveLength(1);
     expect(client.stored(Secrets)).toEqual([]);
   });
 
-  test('keeps what got another owner while it was looked at', async () => {
+  test('keeps an object that got another owner meanwhile', async () => {
     add(ConfigMaps, 'new');
     add(Secrets, 'child', { ownerReferences: [owner('gone')] });
     const undo = client.before('delete', async (_action, signal) => {
@@ -117,7 +117,7 @@ describe('attemptDelete', () => {
     expect(client.stored(Secrets)[0]?.metadata.ownerReferences).toEqual([owner('new')]);
   });
 
-  test('deletes what has changed in any other way meanwhile', async () => {
+  test('deletes an object with other changes meanwhile', async () => {
     add(Secrets, 'child', { ownerReferences: [owner('gone')] });
     const undo = client.before('delete', async (_action, signal) => {
       undo();
@@ -146,7 +146,7 @@ describe('attemptDelete', () => {
     expect(client.stored(Secrets)[0]?.metadata.finalizers).toEqual(['orphan']);
   });
 
-  test('takes nothing for absent because its path is not served', async () => {
+  test('does not treat an object as absent because its path is not served', async () => {
     add(Secrets, 'child', { ownerReferences: [owner('owner', widgets)] });
     for (const verb of ['get', 'list'] as const) {
       client.before(verb, ({ resource }) => {
@@ -159,7 +159,7 @@ describe('attemptDelete', () => {
     expect(graph.get('uid-owner')).toBeDefined();
   });
 
-  test('takes a dependent for gone whose server does not say which object it has not found', async () => {
+  test('treats a dependent as gone although the 404 does not name it', async () => {
     const parent = add(widgets, 'parent', { deletionTimestamp, finalizers: ['orphan'] });
     add(Secrets, 'child', { ownerReferences: [owner('parent', widgets)] });
     for (const verb of ['get', 'patch'] as const) {
@@ -171,7 +171,7 @@ describe('attemptDelete', () => {
     expect(client.stored(widgets)).toEqual([]);
   });
 
-  test('takes an owner for absent whose name another object has now', async () => {
+  test('treats an owner as absent if another object has its name', async () => {
     add(ConfigMaps, 'owner', { uid: 'another' });
     add(Secrets, 'child', { ownerReferences: [owner('owner')] });
     await collector.attemptDelete('uid-child', never);
@@ -179,7 +179,7 @@ describe('attemptDelete', () => {
     expect(client.stored(ConfigMaps)).toHaveLength(1);
   });
 
-  test('never looks for an owner in another namespace', async () => {
+  test('never reads an owner in another namespace', async () => {
     add(ConfigMaps, 'owner', { namespace: 'b' });
     add(Secrets, 'child', { ownerReferences: [owner('owner')] });
     await collector.attemptDelete('uid-child', never);
@@ -187,7 +187,7 @@ describe('attemptDelete', () => {
     expect(client.stored(ConfigMaps)).toHaveLength(1);
   });
 
-  test('takes lost owners off by uid, in one patch', async () => {
+  test('removes absent owners by uid in one patch', async () => {
     add(ConfigMaps, 'left');
     add(Secrets, 'child', { ownerReferences: [owner('gone'), owner('left'), owner('lost')] });
     await collector.attemptDelete('uid-child', never);
@@ -203,7 +203,7 @@ describe('attemptDelete', () => {
     expect(client.stored(Secrets)[0]?.metadata.ownerReferences).toEqual([owner('left')]);
   });
 
-  test('patches custom resources by what it has read, and tries only once what they do not take', async () => {
+  test('uses merge patches for custom resources, and tries a strategic patch only once', async () => {
     refuseStrategic();
     add(ConfigMaps, 'left');
     const ownerReferences = [owner('gone'), owner('left')];
@@ -218,7 +218,7 @@ describe('attemptDelete', () => {
     ]);
   });
 
-  test('lets an owner go whose dependents have gone', async () => {
+  test('completes the deletion of an owner whose dependents are gone', async () => {
     add(ConfigMaps, 'owner', { deletionTimestamp, finalizers: ['x', 'foregroundDeletion'] });
     await collector.attemptDelete('uid-owner', never);
     expect(client.writes).toMatchObject([
@@ -229,7 +229,7 @@ describe('attemptDelete', () => {
     expect(client.stored(ConfigMaps).map(({ metadata }) => metadata.name)).toEqual(['owner']);
   });
 
-  test('sees to the dependents that hold up their owner', async () => {
+  test('enqueues the dependents that block their owner', async () => {
     add(ConfigMaps, 'owner', { deletionTimestamp, finalizers: ['foregroundDeletion'] });
     add(Secrets, 'blocking', { ownerReferences: [owner('owner', ConfigMaps, { blockOwnerDeletion: true })] });
     add(Secrets, 'other', { ownerReferences: [owner('owner')] });
@@ -238,7 +238,7 @@ describe('attemptDelete', () => {
     expect(client.writes).toEqual([]);
   });
 
-  test('breaks a possible circle before it deletes in the foreground, on the version that this made', async () => {
+  test('unblocks owners before a foreground deletion in a possible cycle', async () => {
     const waiting = { deletionTimestamp, finalizers: ['foregroundDeletion'] };
     add(ConfigMaps, 'owner', waiting);
     add(Secrets, 'middle', { ownerReferences: [owner('owner', ConfigMaps, { blockOwnerDeletion: true })] });
@@ -252,14 +252,14 @@ describe('attemptDelete', () => {
     expect(client.writes.map(({ verb }) => verb)).toEqual(['patch', 'delete']);
   });
 
-  test('does nothing for what is already being deleted', async () => {
+  test('does nothing for a terminating object', async () => {
     add(Secrets, 'deleting', { deletionTimestamp, finalizers: ['x'], ownerReferences: [owner('gone')] });
     add(Secrets, 'orphaning', { deletionTimestamp, finalizers: ['orphan'], ownerReferences: [owner('gone')] });
     for (const name of ['deleting', 'orphaning', 'unknown']) await collector.attemptDelete(`uid-${name}`, never);
     expect(client.actions).toEqual([]);
   });
 
-  test('leaves it to the watch to tell of a deletion that the server knows of', async () => {
+  test('waits for the watch if the live object is already terminating', async () => {
     const child = add(Secrets, 'child', { finalizers: ['x'], ownerReferences: [owner('gone')] });
     await client.delete(Secrets, objectKey('a', 'child'), {}, never);
     client.actions.splice(0);
@@ -268,14 +268,14 @@ describe('attemptDelete', () => {
     expect(client.writes).toEqual([]);
   });
 
-  test('gives up what refers from outside all namespaces to an owner inside one', async () => {
+  test('does not collect a cluster-scoped object with a namespaced owner', async () => {
     add(ClusterRoles, 'role', { ownerReferences: [owner('gone')] });
     expect(await collector.attemptDelete('uid-role', never)).toEqual({});
     expect(await collector.attemptDelete('uid-gone', never)).toEqual({});
     expect(client.writes).toEqual([]);
   });
 
-  test('waits for a kind that is not served, with or without what refers to it', async () => {
+  test('waits for a kind that is not served', async () => {
     const unknown = owner('gone', ConfigMaps, { kind: 'Unknown' });
     add(Secrets, 'child', { ownerReferences: [unknown] });
     expect(await collector.attemptDelete('uid-child', never)).toEqual({ requeueAfterMs: 30_000 });
@@ -283,7 +283,7 @@ describe('attemptDelete', () => {
     expect(client.writes).toEqual([]);
   });
 
-  test('asks again, ever later, for an owner that exists but is not observed', async () => {
+  test('checks an owner that is not observed again with back-off', async () => {
     client.seed(ConfigMaps, { metadata: { namespace, name: 'owner', uid: 'uid-owner' } });
     add(Secrets, 'child', { ownerReferences: [owner('owner')] });
     const waits: (number | undefined)[] = [];
@@ -294,7 +294,7 @@ describe('attemptDelete', () => {
     expect(waits.at(-1)).toBe(600_000);
   });
 
-  test('removes from the graph what has gone unnoticed', async () => {
+  test('removes deleted objects from the graph', async () => {
     add(Secrets, 'child', { ownerReferences: [owner('owner')] });
     await client.delete(Secrets, objectKey('a', 'child'), {}, never);
     await collector.attemptDelete('uid-child', never);
@@ -305,7 +305,7 @@ describe('attemptDelete', () => {
 describe('attemptOrphan', () => {
   const orphaning = { deletionTimestamp, finalizers: ['orphan'] };
 
-  test('frees every dependent before it lets the owner go', async () => {
+  test('orphans every dependent before it removes the finalizer of the owner', async () => {
     add(ConfigMaps, 'owner', orphaning);
     add(Secrets, 'one', { ownerReferences: [owner('owner'), owner('other')] });
     add(Secrets, 'two', { ownerReferences: [owner('owner')] });
@@ -315,7 +315,7 @@ describe('attemptOrphan', () => {
     expect(client.writes.at(-1)).toMatchObject({ verb: 'patch', resource: 'configmaps' });
   });
 
-  test('frees custom resources by what they are now', async () => {
+  test('orphans custom resources with merge patches', async () => {
     refuseStrategic();
     add(ConfigMaps, 'owner', orphaning);
     add(widgets, 'one', { ownerReferences: [owner('owner')] });
@@ -330,7 +330,7 @@ describe('attemptOrphan', () => {
     expect(client.stored(ConfigMaps)).toEqual([]);
   });
 
-  test('frees a dependent that appears while it is at it', async () => {
+  test('orphans a dependent that is added meanwhile', async () => {
     add(ConfigMaps, 'owner', orphaning);
     add(Secrets, 'one', { ownerReferences: [owner('owner')] });
     const undo = client.before('patch', () => {
@@ -341,7 +341,7 @@ describe('attemptOrphan', () => {
     expect(client.stored(Secrets).map(({ metadata }) => metadata.ownerReferences)).toEqual([[], []]);
   });
 
-  test('keeps the owner while one dependent cannot be freed, but frees the others', async () => {
+  test('keeps the owner while one dependent cannot be orphaned, but orphans the others', async () => {
     add(ConfigMaps, 'owner', orphaning);
     for (const name of ['one', 'two', 'three']) add(Secrets, name, { ownerReferences: [owner('owner')] });
     client.before('patch', ({ key }) => {
@@ -353,14 +353,14 @@ describe('attemptOrphan', () => {
     expect(bound.map(({ metadata }) => metadata.name)).toEqual(['one']);
   });
 
-  test('waits until no dependent can be missing from the graph', async () => {
+  test('waits until the graph is complete', async () => {
     isGraphComplete = false;
     add(ConfigMaps, 'owner', orphaning);
     expect(await collector.attemptOrphan('uid-owner', never)).toEqual({ requeueAfterMs: 1000 });
     expect(client.actions).toEqual([]);
   });
 
-  test('is over for an owner that has gone, or is not being orphaned', async () => {
+  test('does nothing for an owner that is gone or does not orphan', async () => {
     add(ConfigMaps, 'alive');
     add(ConfigMaps, 'owner', orphaning);
     await client.patch(

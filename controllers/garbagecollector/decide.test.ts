@@ -13,8 +13,8 @@ const deletionTimestamp = '2026-01-01T00:00:00Z';
 
 describe('deletionPhase', () => {
   const rows = [
-    { name: 'is none while nobody has deleted it, whatever finalizers it has', finalizers: ['orphan'], phase: 'none' },
-    { name: 'waits for others', deletionTimestamp, finalizers: ['example.com/x'], phase: 'deleting' },
+    { name: 'is none before the deletion, with any finalizer', finalizers: ['orphan'], phase: 'none' },
+    { name: 'waits for other finalizers', deletionTimestamp, finalizers: ['example.com/x'], phase: 'deleting' },
     { name: 'waits for its grace period', deletionTimestamp, phase: 'deleting' },
     {
       name: 'waits for dependents to be deleted',
@@ -23,13 +23,13 @@ describe('deletionPhase', () => {
       phase: 'deletingDependents',
     },
     {
-      name: 'waits for dependents to be let go',
+      name: 'waits for dependents to be orphaned',
       deletionTimestamp,
       finalizers: ['orphan'],
       phase: 'orphaningDependents',
     },
     {
-      name: 'lets go rather than deletes when told both',
+      name: 'orphans if both finalizers are set',
       deletionTimestamp,
       finalizers: ['foregroundDeletion', 'orphan'],
       phase: 'orphaningDependents',
@@ -43,10 +43,10 @@ describe('deletionPhase', () => {
 describe('ownerState', () => {
   const rows = [
     { name: 'is dangling without an owner', owner: undefined, state: 'dangling' },
-    { name: 'is solid while the owner lives', owner: {}, state: 'solid' },
+    { name: 'is solid while the owner exists', owner: {}, state: 'solid' },
     { name: 'is solid while an owner is deleted in the background', owner: { deletionTimestamp }, state: 'solid' },
     {
-      name: 'is solid while the owner lets its dependents go',
+      name: 'is solid while the owner orphans its dependents',
       owner: { deletionTimestamp, finalizers: ['orphan'] },
       state: 'solid',
     },
@@ -56,12 +56,12 @@ describe('ownerState', () => {
       state: 'waiting',
     },
     {
-      name: 'is solid with the finalizer alone, before anybody deletes the owner',
+      name: 'is solid with the finalizer before the deletion of the owner',
       owner: { finalizers: ['foregroundDeletion'] },
       state: 'solid',
     },
     {
-      name: 'is solid for an owner told to let go and to delete',
+      name: 'is solid for an owner with both finalizers',
       owner: { deletionTimestamp, finalizers: ['foregroundDeletion', 'orphan'] },
       state: 'solid',
     },
@@ -80,56 +80,60 @@ describe('planForOwned', () => {
   const background = { type: 'delete', policy: 'Background', unblockOwners: false };
   const foreground = { type: 'delete', policy: 'Foreground', unblockOwners: false };
   const rows: readonly Row[] = [
-    { name: 'leaves alone what has never had an owner', owners: {}, action: { type: 'none' } },
+    { name: 'keeps an object without owner references', owners: {}, action: { type: 'none' } },
     {
-      name: 'leaves alone what all owners are there for',
+      name: 'keeps an object whose owners exist',
       owners: { a: 'solid', b: 'solid' },
       action: { type: 'none' },
     },
     {
-      name: 'takes lost owners off what has another',
+      name: 'removes absent owners from an object with another owner',
       owners: { a: 'dangling', b: 'solid', c: 'dangling' },
       action: { type: 'removeOwners', uids: ['a', 'c'] },
     },
     {
-      name: 'takes off owners that wait for it, too, as it will not go',
+      name: 'removes waiting owners from an object that stays',
       owners: { a: 'waiting', b: 'solid', c: 'dangling' },
       action: { type: 'removeOwners', uids: ['a', 'c'] },
     },
-    { name: 'deletes what has lost all owners', owners: { a: 'dangling', b: 'dangling' }, action: background },
+    { name: 'deletes an object without existing owners', owners: { a: 'dangling', b: 'dangling' }, action: background },
     {
-      name: 'deletes in the background what has lost all owners, whatever it owns',
+      name: 'deletes an object without existing owners in the background, also with dependents',
       owners: { a: 'dangling' },
       dependents: ['none', 'deletingDependents'],
       action: background,
     },
     {
-      name: 'lets go of dependents where a finalizer says so',
+      name: 'orphans dependents if the finalizer is set',
       owners: { a: 'dangling' },
       finalizers: ['orphan'],
       action: { type: 'delete', policy: 'Orphan', unblockOwners: false },
     },
     {
-      name: 'waits for dependents where a finalizer says so',
+      name: 'deletes in the foreground if the finalizer is set',
       owners: { a: 'dangling' },
       finalizers: ['foregroundDeletion'],
       action: foreground,
     },
-    { name: 'just deletes for an owner that waits what owns nothing', owners: { a: 'waiting' }, action: background },
     {
-      name: 'deletes in the foreground for an owner that waits what owns something',
+      name: 'deletes an object without dependents in the background for a waiting owner',
+      owners: { a: 'waiting' },
+      action: background,
+    },
+    {
+      name: 'deletes an object with dependents in the foreground for a waiting owner',
       owners: { a: 'waiting', b: 'dangling' },
       dependents: ['none', 'deleting'],
       action: foreground,
     },
     {
-      name: 'blocks no owner any more if one that it owns waits as well: it may be a circle',
+      name: 'unblocks owners if a dependent waits as well: it may be a cycle',
       owners: { a: 'waiting' },
       dependents: ['none', 'deletingDependents'],
       action: { ...foreground, unblockOwners: true },
     },
     {
-      name: 'deletes in the foreground for an owner that waits, whatever finalizers say of dependents it has',
+      name: 'deletes in the foreground for a waiting owner, with any finalizer',
       owners: { a: 'waiting' },
       finalizers: ['orphan'],
       dependents: ['none'],
@@ -143,7 +147,7 @@ describe('planForOwned', () => {
     });
   }
 
-  test('takes an owner off once that it has twice', () => {
+  test('removes a duplicate owner once', () => {
     const owners = [
       { uid: 'a', state: 'dangling' },
       { uid: 'a', state: 'dangling' },
@@ -156,22 +160,22 @@ describe('planForOwned', () => {
 describe('planForWaiting', () => {
   const rows: readonly { name: string; blocking: Readonly<Record<string, DeletionPhase>>; action: object }[] = [
     {
-      name: 'lets the object go when nothing blocks it',
+      name: 'removes the finalizer if no dependent blocks',
       blocking: {},
       action: { type: 'removeFinalizer', finalizer: 'foregroundDeletion' },
     },
     {
-      name: 'sees to those that block it',
+      name: 'enqueues blocking dependents',
       blocking: { a: 'none', b: 'deleting' },
       action: { type: 'attempt', uids: ['a', 'b'] },
     },
     {
-      name: 'leaves those alone that wait themselves',
+      name: 'ignores blocking dependents that wait themselves',
       blocking: { a: 'deletingDependents' },
       action: { type: 'none' },
     },
     {
-      name: 'sees to those only that do not',
+      name: 'enqueues only blocking dependents that do not wait',
       blocking: { a: 'deletingDependents', b: 'none' },
       action: { type: 'attempt', uids: ['b'] },
     },

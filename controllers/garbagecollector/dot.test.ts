@@ -23,7 +23,7 @@ const draw = (...uids: string[]): string => [...drawGraph(graphOfThree(), uids)]
 const drawn = (dot: string): string[] => [...dot.matchAll(/^ {2}"(\w+)" \[/gm)].map(([, uid = '']) => uid).toSorted();
 
 describe('drawGraph', () => {
-  test('tells all of an object, and points from it to its owners', () => {
+  test('draws an object with all attributes and edges to its owners', () => {
     expect(draw('u2')).toBe(`strict digraph full {
   "u2" [
     label="uid=u2\\nnamespace=a\\nPod.v1/p\\n"
@@ -56,12 +56,12 @@ describe('drawGraph', () => {
 `);
   });
 
-  test('leaves out what is alone, and shows owners that nobody has seen', () => {
+  test('omits objects without edges, and draws virtual owners', () => {
     expect(drawn(draw())).toEqual(['u1', 'u2', 'u4', 'u9']);
     expect(draw()).toContain('virtual="true"');
   });
 
-  test('shows what is connected to the objects asked for', () => {
+  test('draws the objects connected to the given uids', () => {
     expect(drawn(draw('u9'))).toEqual(['u4', 'u9']);
     expect(drawn(draw('nobody'))).toEqual([]);
   });

@@ -10,7 +10,7 @@ const secret: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 const role: ObjectType = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 
-/** What the graph asked for, in words; reading it starts anew. */
+/** The calls of the graph since the last read. */
 let asked: string[];
 let absent: AbsentOwners;
 let graph: DependencyGraph;
@@ -45,15 +45,15 @@ const identity = (uid: string, more: Partial<Identity> = {}): Identity => {
   return { ...configMap, namespace: 'a', name: uid, uid, ...more };
 };
 
-describe('what is observed', () => {
-  test('asks for nothing when an object comes after its owner', () => {
+describe('observe', () => {
+  test('enqueues nothing for an object observed after its owner', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('child', [{ uid: 'owner' }]));
     expect(taken()).toEqual([]);
     expect([...(graph.get('owner')?.dependents ?? [])]).toEqual([graph.get('child')]);
   });
 
-  test('asks to verify an owner that nobody has seen, and nothing more once it is seen', () => {
+  test('enqueues an owner that is not observed, and nothing more once it is', () => {
     graph.observe(secret, meta('child', [{ uid: 'owner' }]));
     expect(taken()).toEqual(['delete owner']);
     expect(graph.get('owner')?.isObserved).toBe(false);
@@ -62,7 +62,7 @@ describe('what is observed', () => {
     expect(graph.get('owner')?.isObserved).toBe(true);
   });
 
-  test('asks to look at all that a deleted owner leaves behind, and remembers that it is absent', () => {
+  test('enqueues the dependents of a deleted owner, and records that it is absent', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('one', [{ uid: 'owner' }]));
     graph.observe(secret, meta('two', [{ uid: 'owner' }]));
@@ -72,7 +72,7 @@ describe('what is observed', () => {
     expect(graph.get('owner')).toBeUndefined();
   });
 
-  test('does not remember absent objects that nobody referred to', () => {
+  test('does not record absent objects without dependents', () => {
     graph.observe(configMap, meta('owner'));
     graph.forget('owner');
     expect(absent.has(identity('owner'))).toBe(false);
@@ -80,7 +80,7 @@ describe('what is observed', () => {
     expect(taken()).toEqual([]);
   });
 
-  test('follows owners that come and go', () => {
+  test('follows added and removed owners', () => {
     for (const uid of ['x', 'y']) graph.observe(configMap, meta(uid));
     graph.observe(secret, meta('child', [{ uid: 'x' }]));
     graph.observe(secret, meta('child', [{ uid: 'y' }]));
@@ -110,7 +110,7 @@ describe('what is observed', () => {
 describe('deletion', () => {
   const foreground = { deletionTimestamp, finalizers: ['foregroundDeletion'] };
 
-  test('in the foreground asks for all dependents and the object itself, once', () => {
+  test('in the foreground enqueues all dependents and the object once', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('one', [{ uid: 'owner', blocks: true }]));
     graph.observe(secret, meta('two', [{ uid: 'owner' }]));
@@ -120,27 +120,27 @@ describe('deletion', () => {
     expect(taken()).toEqual([]);
   });
 
-  test('in the foreground also asks for dependents that come later', () => {
+  test('in the foreground also enqueues later dependents', () => {
     graph.observe(configMap, meta('owner', [], foreground));
     taken();
     graph.observe(secret, meta('late', [{ uid: 'owner' }]));
     expect(taken()).toEqual(['delete late']);
   });
 
-  test('that orphans asks for just that', () => {
+  test('with orphan enqueues for orphaning only', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('one', [{ uid: 'owner' }]));
     graph.observe(configMap, meta('owner', [], { deletionTimestamp, finalizers: ['orphan'] }));
     expect(taken()).toEqual(['orphan owner']);
   });
 
-  test('under way when it is first seen is taken up, as after a restart', () => {
+  test('that has already started continues, as after a restart', () => {
     graph.observe(configMap, meta('waiting', [], foreground));
     graph.observe(configMap, meta('orphaning', [], { deletionTimestamp, finalizers: ['orphan'] }));
     expect(taken()).toEqual(['delete waiting', 'orphan orphaning']);
   });
 
-  test('in the background asks for nothing before it has ended', () => {
+  test('in the background enqueues nothing before the object is gone', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('one', [{ uid: 'owner' }]));
     graph.observe(configMap, meta('owner', [], { deletionTimestamp, finalizers: ['example.com/held'] }));
@@ -148,13 +148,13 @@ describe('deletion', () => {
   });
 
   const unblocking = [
-    { name: 'has gone', change: () => graph.forget('child') },
-    { name: 'refers to it no more', change: () => graph.observe(secret, meta('child')) },
-    { name: 'blocks it no more', change: () => graph.observe(secret, meta('child', [{ uid: 'owner' }])) },
+    { name: 'is gone', change: () => graph.forget('child') },
+    { name: 'no longer refers to it', change: () => graph.observe(secret, meta('child')) },
+    { name: 'no longer blocks it', change: () => graph.observe(secret, meta('child', [{ uid: 'owner' }])) },
     { name: 'is not watched any more', change: () => graph.unobserve('child') },
   ];
   for (const { name, change } of unblocking) {
-    test(`can go on when a dependent ${name}`, () => {
+    test(`continues when a dependent ${name}`, () => {
       graph.observe(configMap, meta('owner'));
       graph.observe(secret, meta('child', [{ uid: 'owner', blocks: true }]));
       graph.observe(configMap, meta('owner', [], foreground));
@@ -164,7 +164,7 @@ describe('deletion', () => {
     });
   }
 
-  test('waits for dependents that block it, but not in a circle', () => {
+  test('waits for dependents that block it, but not in a cycle', () => {
     graph.observe(configMap, meta('a', [{ uid: 'c', blocks: true }], foreground));
     graph.observe(configMap, meta('b', [{ uid: 'a', blocks: true }], foreground));
     graph.observe(configMap, meta('c', [{ uid: 'b', blocks: true }], foreground));
@@ -179,7 +179,7 @@ describe('deletion', () => {
 });
 
 describe('references that are wrong', () => {
-  test('to an owner of another namespace are reported and looked at, whoever is seen first', () => {
+  test('to an owner in another namespace are reported and enqueued, in any order', () => {
     graph.observe(configMap, meta('owner', [], { namespace: 'b' }));
     graph.observe(secret, meta('child', [{ uid: 'owner' }]));
     expect(taken()).toEqual(['child has foreign owner', 'delete child']);
@@ -191,13 +191,13 @@ describe('references that are wrong', () => {
     expect(identityOf(graph.get('late') ?? identity('none'))).toEqual(identity('late', { namespace: 'b' }));
   });
 
-  test('to an owner outside all namespaces are none', () => {
+  test('to a cluster-scoped owner are valid', () => {
     graph.observe(role, meta('owner', [], { namespace: undefined }));
     graph.observe(secret, meta('child', [{ uid: 'owner', type: role }]));
     expect(taken()).toEqual([]);
   });
 
-  test('to another name or kind are looked at, but not reported', () => {
+  test('to another name or kind are enqueued, but not reported', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('one', [{ uid: 'owner', name: 'other' }]));
     graph.observe(secret, meta('two', [{ uid: 'owner', type: secret }]));
@@ -208,7 +208,7 @@ describe('references that are wrong', () => {
 });
 
 describe('confirmAbsent', () => {
-  test('removes a virtual owner and asks for all that meant it', () => {
+  test('removes a virtual owner and enqueues its dependents', () => {
     graph.observe(secret, meta('child', [{ uid: 'owner' }]));
     taken();
     graph.confirmAbsent(identity('owner'));
@@ -217,7 +217,7 @@ describe('confirmAbsent', () => {
     expect(taken()).toEqual(['delete child']);
   });
 
-  test('tries what else a virtual owner may be before giving it up', () => {
+  test('tries other identities of a virtual owner before it removes it', () => {
     graph.observe(secret, meta('one', [{ uid: 'owner' }]));
     graph.observe(secret, meta('two', [{ uid: 'owner', type: secret }]));
     taken();
@@ -231,7 +231,7 @@ describe('confirmAbsent', () => {
     expect(taken()).toEqual(['delete two']);
   });
 
-  test('believes the server of an object that it has observed itself: the watch is late', () => {
+  test('removes an observed object that the API server does not have', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('child', [{ uid: 'owner' }]));
     graph.confirmAbsent(identity('owner'));
@@ -239,7 +239,7 @@ describe('confirmAbsent', () => {
     expect(taken()).toEqual(['delete child']);
   });
 
-  test('keeps an observed object of that uid that is somewhere else', () => {
+  test('keeps an observed object with that uid and another identity', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(secret, meta('one', [{ uid: 'owner' }]));
     graph.observe(secret, meta('two', [{ uid: 'owner', name: 'other' }]));
@@ -250,7 +250,7 @@ describe('confirmAbsent', () => {
     expect(taken()).toEqual(['delete two']);
   });
 
-  test('settles with one question for an owner outside all namespaces, however many namespaces refer to it', () => {
+  test('needs one request for a cluster-scoped owner referred to from many namespaces', () => {
     for (const namespace of ['a', 'b', 'c']) {
       graph.observe(secret, meta(`in-${namespace}`, [{ uid: 'owner', type: role }], { namespace }));
     }
@@ -263,7 +263,7 @@ describe('confirmAbsent', () => {
 });
 
 describe('objects that are not watched any more', () => {
-  test('are to be verified if they own something, and forgotten if not', () => {
+  test('are enqueued if they have dependents, and removed if not', () => {
     graph.observe(configMap, meta('owner'));
     graph.observe(configMap, meta('alone'));
     graph.observe(secret, meta('child', [{ uid: 'owner' }]));
@@ -273,7 +273,7 @@ describe('objects that are not watched any more', () => {
     expect(graph.size).toBe(2);
   });
 
-  test('are found by their type, save for those that are known to be there', () => {
+  test('are found by type, except for the given uids', () => {
     graph.observe(configMap, meta('one'));
     graph.observe(configMap, meta('two'));
     graph.observe(secret, meta('child', [{ uid: 'virtual' }]));

@@ -12,7 +12,7 @@ const dependent = (namespace: string, ...references: Partial<Identity>[]) => ({
 describe('referencesOf', () => {
   const wire = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true };
 
-  test('keeps what decides', () => {
+  test('keeps the relevant fields', () => {
     const [reference] = referencesOf([{ ...wire, blockOwnerDeletion: true }]);
     expect(reference).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', blocks: true });
   });
@@ -60,7 +60,7 @@ describe('partitionDependents', () => {
 });
 
 describe('nextIdentity', () => {
-  test('gives each of the others its turn, and comes round again', () => {
+  test('tries each of the others in order, and starts again', () => {
     const dependents = [
       dependent('a', {}),
       dependent('b', {}),
@@ -84,7 +84,7 @@ describe('nextIdentity', () => {
     ]);
   });
 
-  test('asks for a kind outside all namespaces there and nowhere else', () => {
+  test('uses no namespace for a cluster-scoped kind', () => {
     const absent = { ...owner, namespace: '' };
     expect(nextIdentity([dependent('a', {}), dependent('b', {})], absent)).toBeUndefined();
     expect(nextIdentity([dependent('a', { name: 'x' })], absent)).toMatchObject({ name: 'x', namespace: '' });
@@ -98,7 +98,7 @@ describe('nextIdentity', () => {
 describe('AbsentOwners', () => {
   const named = (name: string): Identity => ({ ...owner, name });
 
-  test('forgets the one that was asked for longest ago', () => {
+  test('drops the least recently used', () => {
     const absent = new AbsentOwners(2);
     absent.add(named('a'));
     absent.add(named('b'));
@@ -107,7 +107,7 @@ describe('AbsentOwners', () => {
     expect(['a', 'b', 'c'].filter((name) => absent.has(named(name)))).toEqual(['a', 'c']);
   });
 
-  test('tells identities apart by each of their parts', () => {
+  test('distinguishes identities by each of their parts', () => {
     const absent = new AbsentOwners();
     absent.add(owner);
     const others = [{ namespace: '' }, { kind: 'x' }, { apiVersion: 'x' }, { uid: 'x' }, { name: 'x' }];

@@ -38,18 +38,23 @@ function discovered(kinds: readonly Kind[], failures: Record<string, string> = {
 describe('selectDeletable', () => {
   const events = defineKind({ group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true });
   const rows = [
-    { name: 'takes what can be listed, watched and deleted', kind: ConfigMaps, verbs: all, taken: true },
-    { name: 'leaves out what cannot be deleted', kind: ConfigMaps, verbs: ['list', 'watch'], taken: false },
-    { name: 'leaves out what cannot be watched', kind: ConfigMaps, verbs: ['list', 'delete'], taken: false },
-    { name: 'leaves out what cannot be listed', kind: ConfigMaps, verbs: ['watch', 'delete'], taken: false },
-    { name: 'leaves out events', kind: events, verbs: all, taken: false },
+    { name: 'selects resources that can be listed, watched and deleted', kind: ConfigMaps, verbs: all, taken: true },
+    { name: 'skips resources that cannot be deleted', kind: ConfigMaps, verbs: ['list', 'watch'], taken: false },
+    { name: 'skips resources that cannot be watched', kind: ConfigMaps, verbs: ['list', 'delete'], taken: false },
+    { name: 'skips resources that cannot be listed', kind: ConfigMaps, verbs: ['watch', 'delete'], taken: false },
+    { name: 'skips events', kind: events, verbs: all, taken: false },
     {
-      name: 'leaves out events of the newer group',
+      name: 'skips events of the newer group',
       kind: { ...events, group: 'events.k8s.io' },
       verbs: all,
       taken: false,
     },
-    { name: 'takes other kinds of that name', kind: { ...events, group: 'example.com' }, verbs: all, taken: true },
+    {
+      name: 'selects other resources of that name',
+      kind: { ...events, group: 'example.com' },
+      verbs: all,
+      taken: true,
+    },
   ];
   for (const { name, kind, verbs, taken } of rows) {
     test(name, () => {

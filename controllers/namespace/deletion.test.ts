@@ -172,7 +172,7 @@ describe('a namespace that is being deleted', () => {
     { name: 'whose server does not know it after all', verbs: allVerbs, refuse: true },
   ];
   for (const { name, verbs, refuse } of withoutCollection) {
-    test(`loses item by item what cannot be deleted at once: a resource ${name}`, async () => {
+    test(`deletes object by object without deletecollection: a resource ${name}`, async () => {
       const scene = setUp([resource(ConfigMaps, verbs)]);
       scene.server.seed(ConfigMaps, { metadata: { namespace: 'team', name: 'a' } });
       const { uid } = scene.server.seed(ConfigMaps, { metadata: { namespace: 'team', name: 'b' } }).metadata;
@@ -191,7 +191,7 @@ describe('a namespace that is being deleted', () => {
     });
   }
 
-  test('loses unseen what cannot be listed', async () => {
+  test('deletes resources that cannot be listed', async () => {
     const scene = setUp([resource(ConfigMaps, ['delete', 'deletecollection'])]);
     scene.server.seed(ConfigMaps, { metadata: { namespace: 'team', name: 'a' } });
     await run(scene, async () => {
@@ -199,7 +199,7 @@ describe('a namespace that is being deleted', () => {
     });
   });
 
-  test('stays because of one resource that cannot be deleted, and loses all others', async () => {
+  test('stays because of one resource that cannot be deleted, and the others are deleted', async () => {
     const scene = setUp([resource(Secrets), resource(ConfigMaps)]);
     scene.server.seed(Secrets, { metadata: { namespace: 'team', name: 'a' } });
     scene.server.seed(ConfigMaps, { metadata: { namespace: 'team', name: 'a' } });
@@ -218,7 +218,7 @@ describe('a namespace that is being deleted', () => {
     });
   });
 
-  test('stays while a group cannot be discovered, and loses all that is known', async () => {
+  test('stays while discovery of a group fails, and known resources are deleted', async () => {
     const scene = setUp([resource(ConfigMaps)]);
     scene.server.seed(ConfigMaps, { metadata: { namespace: 'team', name: 'a' } });
     scene.discovered.failures.set('x.example/v1', 'stale');
@@ -232,7 +232,7 @@ describe('a namespace that is being deleted', () => {
     });
   });
 
-  test('is not looked at anew because of what was written about it', async () => {
+  test('is not requeued by its own status writes', async () => {
     const scene = setUp([resource(ConfigMaps)]);
     const metadata = { namespace: 'team', name: 'a', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x'] };
     scene.server.seed(ConfigMaps, { metadata });
@@ -242,7 +242,7 @@ describe('a namespace that is being deleted', () => {
     });
   });
 
-  test('that others hold back tells of no troubles that are over', async () => {
+  test('with another finalizer shows no resolved errors', async () => {
     const remaining = { type: 'NamespaceContentRemaining', status: 'True' };
     const fields = { spec: { finalizers: ['kubernetes', 'example.com/x'] }, status: { conditions: [remaining] } };
     const scene = setUp([], going(fields));
@@ -256,15 +256,23 @@ describe('a namespace that is being deleted', () => {
 describe('isToBeDeleted', () => {
   const deletionTimestamp = '2026-01-01T00:00:00Z';
   const rows = [
-    { name: 'what is there to stay', metadata: {}, expected: true },
-    { name: 'not what is going', metadata: { deletionTimestamp }, expected: false },
-    { name: 'not what others hold back', metadata: { deletionTimestamp, finalizers: ['x'] }, expected: false },
+    { name: 'an object that is not terminating', metadata: {}, expected: true },
+    { name: 'not a terminating object', metadata: { deletionTimestamp }, expected: false },
     {
-      name: 'what waits for its dependents',
+      name: 'not a terminating object with another finalizer',
+      metadata: { deletionTimestamp, finalizers: ['x'] },
+      expected: false,
+    },
+    {
+      name: 'an object in foreground deletion',
       metadata: { deletionTimestamp, finalizers: ['foregroundDeletion'] },
       expected: true,
     },
-    { name: 'what lets go of its dependents', metadata: { deletionTimestamp, finalizers: ['orphan'] }, expected: true },
+    {
+      name: 'an object that orphans its dependents',
+      metadata: { deletionTimestamp, finalizers: ['orphan'] },
+      expected: true,
+    },
   ];
   for (const { name, metadata, expected } of rows) {
     test(name, () => {
@@ -274,7 +282,7 @@ describe('isToBeDeleted', () => {
   }
 });
 
-test('selectDeletable takes what lives in namespaces and can be deleted, pods apart, and names what it cannot read', () => {
+test('selectDeletable selects namespaced resources that can be deleted, pods separately, and reports group versions that cannot be parsed', () => {
   const odd: Kind = { ...ConfigMaps, group: 'a', version: 'b/c' };
   const others = [resource(Secrets), resource({ ...Pods, group: 'metrics.k8s.io' })];
   const never = [resource(Namespaces), resource(ConfigMaps, ['list', 'get'])];

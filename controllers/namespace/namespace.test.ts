@@ -6,20 +6,20 @@ import { computeConditions, type DeletionOutcome } from './conditions.ts';
 import { computeRemaining, nextCheckMs, type Remaining } from './remaining.ts';
 
 describe('computeRemaining', () => {
-  const going = (grace: number, finalizers: string[] = []): ReturnType<typeof pod> =>
+  const terminating = (grace: number, finalizers: string[] = []): ReturnType<typeof pod> =>
     pod({ metadata: { deletionGracePeriodSeconds: grace, finalizers } });
   const rows = [
-    { name: 'is nothing when nothing is left', items: [], elapsed: 0, expected: undefined },
+    { name: 'is undefined without remaining objects', items: [], elapsed: 0, expected: undefined },
     {
-      name: 'expects pods to be gone after the longest grace',
-      items: [going(5), going(30)],
+      name: 'estimates the longest grace period of pods',
+      items: [terminating(5), terminating(30)],
       elapsed: 10,
       expected: 30,
     },
-    { name: 'expects no more once the grace is over', items: [going(30)], elapsed: 30, expected: 'unknown' },
-    { name: 'gives finalizers fifteen seconds', items: [going(0, ['a'])], elapsed: 99, expected: 15 },
-    { name: 'prefers the grace to the finalizers', items: [going(60, ['a'])], elapsed: 1, expected: 60 },
-    { name: 'cannot tell why else something stays', items: [configMap()], elapsed: 0, expected: 'unknown' },
+    { name: 'has no estimate after the grace period', items: [terminating(30)], elapsed: 30, expected: 'unknown' },
+    { name: 'estimates 15 s for finalizers', items: [terminating(0, ['a'])], elapsed: 99, expected: 15 },
+    { name: 'prefers the grace period to finalizers', items: [terminating(60, ['a'])], elapsed: 1, expected: 60 },
+    { name: 'has no estimate without a reason', items: [configMap()], elapsed: 0, expected: 'unknown' },
   ];
   for (const { name, items, elapsed, expected } of rows) {
     test(name, () => {
@@ -38,9 +38,9 @@ describe('nextCheckMs', () => {
     estimateSeconds,
   });
   const rows = [
-    { name: 'looks soon at first', remaining: [left(30)], checks: 0, expected: 500 },
-    { name: 'then less and less often', remaining: [left(30)], checks: 3, expected: 4000 },
-    { name: 'but at least once in half the estimate', remaining: [left(30), left(15)], checks: 9, expected: 16_000 },
+    { name: 'is short at first', remaining: [left(30)], checks: 0, expected: 500 },
+    { name: 'then doubles', remaining: [left(30)], checks: 3, expected: 4000 },
+    { name: 'is at most half the estimate', remaining: [left(30), left(15)], checks: 9, expected: 16_000 },
   ];
   for (const { name, remaining, checks, expected } of rows) {
     test(name, () => expect(nextCheckMs(remaining, checks)).toBe(expected));
@@ -64,7 +64,7 @@ describe('computeConditions', () => {
   };
   const plain: Remaining = { kind: Secrets, count: 1, finalizers: new Map(), estimateSeconds: 1 };
 
-  test('tells all five when all is well', () => {
+  test('sets all five conditions on success', () => {
     const conditions = computeConditions([], fine, nowMs);
     expect(conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([
       'NamespaceDeletionDiscoveryFailure False ResourcesDiscovered',
@@ -77,46 +77,46 @@ describe('computeConditions', () => {
 
   const rows = [
     {
-      name: 'what could not be discovered',
+      name: 'discovery errors',
       outcome: { ...fine, undiscovered: new Map([['metrics.k8s.io/v1', 'the server is down']]) },
       expected:
         'DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1: the server is down',
     },
     {
-      name: 'what could not be understood',
+      name: 'parse errors',
       outcome: { ...fine, unparsable: ['a/b/c'] },
       expected: 'GroupVersionParsingFailed: unexpected GroupVersion string: a/b/c',
     },
     {
-      name: 'what could not be deleted',
+      name: 'deletion errors',
       outcome: { ...fine, failures: ['b is broken', 'a is broken'] },
       expected: 'ContentDeletionFailed: Failed to delete all resource types, 2 remaining: a is broken, b is broken',
     },
     {
-      name: 'what remains',
+      name: 'remaining objects',
       outcome: { ...fine, remaining: [plain] },
       expected: 'SomeResourcesRemain: Some resources are remaining: secrets. has 1 resource instances',
     },
     {
-      name: 'who holds what remains',
+      name: 'remaining finalizers',
       outcome: { ...fine, remaining: [held, held] },
       expected:
         'SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 4 resource instances',
     },
   ];
   for (const { name, outcome, expected } of rows) {
-    test(`tells ${name}`, () => {
+    test(`reports ${name}`, () => {
       const troubles = computeConditions([], outcome, nowMs).filter(({ status }) => status === 'True');
       expect(troubles.map(({ reason, message }) => `${reason}: ${message}`)).toContain(expected);
     });
   }
 
-  test('tells nothing of what remains before all pods have gone', () => {
+  test('does not report remaining objects before all pods are gone', () => {
     const conditions = computeConditions([], { ...fine, remaining: [held], waitsForPods: true }, nowMs);
     expect(conditions.every(({ status }) => status === 'False')).toBe(true);
   });
 
-  test('keeps the time of a status that has not changed, and foreign conditions', () => {
+  test('keeps the transition time of an unchanged status, and other conditions', () => {
     const before = computeConditions([{ type: 'Other', status: 'True' }], fine, nowMs);
     const after = computeConditions(before, { ...fine, remaining: [plain] }, nowMs + 5000);
     expect(after.map(({ type }) => type)).toEqual(before.map(({ type }) => type));
