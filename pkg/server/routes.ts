@@ -142,7 +142,7 @@ async function metricsPage(
   const body = await source.metrics();
   const headers = { 'Content-Type': source.contentType, ...more };
   if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)) return { code: 200, headers, body };
-  // A scrape is megabytes of repeated names: a twentieth of it travels, and other threads do the work.
+  // A scrape is megabytes of repeated names. Compressed, it has a twentieth of the size. Other threads compress it.
   return { code: 200, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: await compress(body) };
 }
 

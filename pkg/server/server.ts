@@ -18,8 +18,8 @@ import type { TrustSource } from './trust.ts';
 
 export interface Server {
   /**
-   * Reads the certificates, asks the cluster for clients' authorities and opens the port. Rejects with a ServingError
-   * when any of it fails. From then on files are read again every few seconds; with port 0 nothing is ever opened.
+   * Reads the certificates, reads the CAs of clients from the cluster and opens the port. Rejects with a ServingError if
+   * this fails. Then reads the files again every few seconds. With port 0, it does not listen.
    */
   listen(signal: AbortSignal): Promise<void>;
   /** The address of the listener. Undefined while it does not listen. */

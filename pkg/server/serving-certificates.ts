@@ -17,7 +17,7 @@ export interface ServingCertificates {
   readonly byName: ReadonlyMap<string, CertificatePair>;
 }
 
-/** Reads all certificates anew; rejects with a ServingError when one cannot be read. */
+/** Reads all certificates. Rejects with a ServingError if one cannot be read. */
 export type CertificateSource = () => Promise<ServingCertificates>;
 
 const certFlag = '--tls-cert-file';

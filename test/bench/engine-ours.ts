@@ -1,6 +1,6 @@
 /**
- * Our side of the engine benchmark: an informer of pods, or a work queue, told by lines on stdin what to do and
- * answering with lines of JSON. Its counterpart is `engine-go/main.go`; `engine.ts` runs both.
+ * Our side of the engine benchmark: an informer of pods, or a work queue. It reads commands from stdin and writes results
+ * as lines of JSON. Its counterpart is `engine-go/main.go`. `engine.ts` runs both.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -19,7 +19,7 @@ function answer(value: object): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** Keeps how long events took from their writing to the handler, until as many as expected have come. */
+/** Records the latency of events from the write to the handler, until the expected number has arrived. */
 class Counter {
   #latencies = new Float64Array(0);
   #seen = 0;

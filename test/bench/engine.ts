@@ -1,6 +1,6 @@
 /**
- * What the engine costs beside client-go, on the same server in the same run: the start of an informer of pods, events
- * through to a handler, and the work queue.
+ * Compares the engine with client-go, on the same server in the same run: the start of an informer of pods, events up to
+ * a handler, and the work queue.
  *
  *     node test/bench/engine.ts [--pods 20000] [--rounds 3] [--only informer|queue] [--out engine.json]
  *
@@ -30,18 +30,18 @@ const { values: options } = parseArgs({
 });
 const podCount = Number(options.pods);
 
-/** Long enough for garbage collectors to give back what they will. */
+/** Long enough for garbage collectors to free memory. */
 const settleMs = 10_000;
-/** Faster than anybody can take them. */
+/** Faster than any program can process them. */
 const floodEvents = Math.min(5000, podCount);
-/** Few enough at a time that nothing waits in line: what is left is the way itself. */
+/** So few at a time that no event waits for another: this measures the latency alone. */
 const calmEvents = Math.min(1000, podCount);
 const calmIntervalMs = 10;
 
 const indexes = Array.from({ length: podCount }, (_, index) => index);
 const figures: Figures[] = [];
 
-/** When a phase takes long, this says which. */
+/** Prints the current phase. */
 function progress(text: string): void {
   process.stderr.write(`[engine] ${text}\n`);
 }
@@ -51,7 +51,7 @@ function record(subject: string, what: string, unit: string, value: number): voi
   progress(`${subject}: ${what}: ${value.toPrecision(3)} ${unit}`);
 }
 
-/** The server's own cache has to catch up with what was written behind its back: nobody is to be measured by that. */
+/** Waits for the watch cache of the server, which has to observe the writes to etcd. This is not part of the measurement. */
 async function warmUp(goProgram: string, cluster: Cluster): Promise<void> {
   await using subject = await Subject.startInformer('client-go, JSON', goProgram, cluster.kubeconfig());
   while ((await subject.ask('start'))['objects'] !== podCount) await sleep(500);
@@ -138,7 +138,7 @@ if (options.only !== 'queue') {
   await writePods(cluster, indexes);
   await warmUp(goProgram, cluster);
   for (let round = 0; round < Number(options.rounds); round++) {
-    // Whoever comes first finds other caches than whoever comes last: each round begins with another.
+    // The first program finds colder caches than the last. So each round starts with another program.
     const order = [...subjectNames.slice(round % 3), ...subjectNames.slice(0, round % 3)];
     for (const name of order) await measureInformer(name, goProgram, cluster);
   }

@@ -1,5 +1,6 @@
 /**
- * What a store full of large objects costs a controller manager that only collects garbage, ours beside the Go binary:
+ * The memory of a controller manager that runs only the garbage collector in a cluster of large objects, ours and the Go
+ * binary:
  * `npm run build && node test/bench/gc-memory.ts [objects] [kilobytes each]`.
  */
 import { randomBytes } from 'node:crypto';
@@ -14,11 +15,11 @@ import { ManagerProcess, type ManagerName } from './managers/manager-process.ts'
 
 const objects = Number(process.argv[2] ?? 2000);
 const kilobytes = Number(process.argv[3] ?? 100);
-/** Memory that is only garbage to the process is given back by then. */
+/** By then, the process has freed its garbage. */
 const settleMs = 15_000;
 const { signal } = new AbortController();
 
-/** Resolves when the manager has collected something: then it has seen all that there is. */
+/** Resolves when the manager has collected an object: then it has observed all objects. */
 async function untilAtWork(client: Client, namespace: string): Promise<void> {
   const owner = await client.create(ConfigMaps, { metadata: { namespace, generateName: 'owner-' } }, signal);
   const { name, uid } = owner.metadata;

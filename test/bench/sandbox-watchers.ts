@@ -1,4 +1,4 @@
-/** The crowd of the sandbox bench, in a thread of its own: watches that count what reaches them. */
+/** The watchers of the sandbox bench, in their own thread: watches that count their events. */
 import { workerData } from 'node:worker_threads';
 import * as z from 'zod';
 import { Pods } from '../../pkg/api/index.ts';

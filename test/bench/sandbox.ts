@@ -1,6 +1,6 @@
 /**
- * The bounds of the sandbox: creates a second, how long a change takes to its watchers while nothing else goes on, and
- * 100 watchers of 10,000 pods. The server is a process of its own, kept to one core where `taskset` is there to do so.
+ * The limits of the sandbox: creates per second, the latency of a change to its watchers on an idle server, and 100
+ * watchers of 10,000 pods. The server is its own process, limited to one core if `taskset` exists.
  *
  *     node test/bench/sandbox.ts
  */
@@ -38,7 +38,7 @@ async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
   throw new Error('the sandbox has ended before it served');
 }
 
-/** Of the server, in seconds; zero where the system does not tell. */
+/** The CPU time of the server, in seconds. Zero if the system does not provide it. */
 function cpuSeconds(): number {
   try {
     const fields =

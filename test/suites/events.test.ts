@@ -28,7 +28,7 @@ afterAll(() => clients.close());
 
 const warning = (message: string): NewEvent => ({ type: 'Warning', reason: 'Failed', message });
 
-/** Lets `record` record, sends everything, and gives what was complained about. */
+/** Calls `record`, sends all events, and returns the logged warnings and errors. */
 async function recordAll(record: (recorder: EventRecorder) => void): Promise<string[]> {
   const logger = new RecordingLogger();
   const broadcaster = new EventBroadcaster({ client, clock: systemClock, logger, drainMs: 60_000 });
@@ -48,7 +48,7 @@ async function eventsIn({ metadata }: ConfigMap, signal: AbortSignal): Promise<C
 }
 
 describe('recorded events', () => {
-  test('are the same objects that the Go recorder makes', async ({ signal }) => {
+  test('are the same objects as those of the Go recorder', async ({ signal }) => {
     const subject = await createSubject(signal);
     const { name, namespace, uid, resourceVersion } = subject.metadata;
     expect(await recordAll((recorder) => recorder.event(ConfigMaps, subject, warning('no luck')))).toEqual([]);
@@ -106,7 +106,7 @@ describe('recorded events', () => {
     expect(await eventsIn(subject, signal)).toMatchObject([{ count: 25 }]);
   });
 
-  test('are written anew when they have expired', async ({ signal }) => {
+  test('are created again when they have expired', async ({ signal }) => {
     const subject = await createSubject(signal);
     const logger = new RecordingLogger();
     const broadcaster = new EventBroadcaster({ client, clock: systemClock, logger });
@@ -119,7 +119,7 @@ describe('recorded events', () => {
     expect(await eventsIn(subject, signal)).toMatchObject([{ count: 2 }]);
   });
 
-  test('about a namespace that is going away are dropped without complaint, others are not', async ({ signal }) => {
+  test('in a terminating namespace are dropped without an error, others are not', async ({ signal }) => {
     const going = await createSubject(signal);
     const staying = await createSubject(signal);
     await client.delete(Namespaces, keyOf({ metadata: { name: going.metadata.namespace } }), {}, signal);
@@ -134,7 +134,7 @@ describe('recorded events', () => {
     expect(await eventsIn(staying, signal)).toMatchObject([{ message: 'kept' }]);
   });
 
-  test('about what lives in no namespace are in default', async ({ signal }) => {
+  test('about cluster-scoped objects are in the namespace default', async ({ signal }) => {
     const name = `node-${(await createSubject(signal)).metadata.uid}`;
     await recordAll((recorder) => recorder.event(Nodes, { metadata: { name, uid: name } }, warning('down')));
     const about = { namespace: 'default', fieldSelector: `involvedObject.name=${name}` };

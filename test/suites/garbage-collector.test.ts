@@ -137,7 +137,7 @@ async function untilAsModelled(objects: GraphObjects, model: OwnershipModel, sig
 }
 
 describe.concurrent('the garbage collector', () => {
-  test('deletes what a deleted owner leaves behind, and what that owned', async ({ signal }) => {
+  test('deletes the dependents of a deleted owner, and their dependents', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const owner = await stage.create(ConfigMaps, 'owner');
     const child = await stage.create(Secrets, 'child', [referenceTo(ConfigMaps, owner)]);
@@ -149,7 +149,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await stage.has(ConfigMaps, bystander)).toBe(true);
   });
 
-  test('keeps what has an owner left, and takes the lost one off it', async ({ signal }) => {
+  test('keeps a dependent that still has an owner, and removes the reference to the absent one', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const lost = await stage.create(ConfigMaps, 'lost');
     const left = await stage.create(ConfigMaps, 'left');
@@ -159,7 +159,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await stage.has(Secrets, child)).toBe(true);
   });
 
-  test('deletes in the foreground those first that block their owner, and waits for no others', async ({ signal }) => {
+  test('foreground deletion deletes blocking dependents first, and waits for no others', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const owner = await stage.create(ConfigMaps, 'owner');
     const blocking = await stage.create(
@@ -183,7 +183,7 @@ describe.concurrent('the garbage collector', () => {
     await stage.untilGone(Secrets, other);
   });
 
-  test('lets an owner go when its dependent does not block it any more', async ({ signal }) => {
+  test('deletes an owner when its dependent does not block the deletion any more', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const owner = await stage.create(ConfigMaps, 'owner');
     const reference = referenceTo(ConfigMaps, owner, { blockOwnerDeletion: true });
@@ -197,7 +197,7 @@ describe.concurrent('the garbage collector', () => {
     await stage.patch(Secrets, child, released);
   });
 
-  test('deletes circles in the foreground, also of one', async ({ signal }) => {
+  test('deletes cycles in the foreground, also of one object', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const names = ['a', 'b', 'c'];
     const circle = await Promise.all(names.map((name) => stage.create(ConfigMaps, name)));
@@ -218,7 +218,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await client.listAll(ConfigMaps, { namespace: stage.namespace }, signal)).toMatchObject({ items: [] });
   });
 
-  test('lets go of the dependents of an owner that is deleted without them', async ({ signal }) => {
+  test('orphans the dependents of an owner that is deleted with the policy Orphan', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const owner = await stage.create(ConfigMaps, 'owner');
     const names = Array.from({ length: 50 }, (_, index) => `child-${index}`);
@@ -232,7 +232,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await stage.has(ConfigMaps, owner)).toBe(false);
   });
 
-  test('refuses an owner from another namespace, and says so in an event', async ({ signal }) => {
+  test('refuses an owner in another namespace, with an event', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const elsewhere = await Stage.create(signal);
     const owner = await elsewhere.create(ConfigMaps, 'owner');
@@ -251,7 +251,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await elsewhere.has(ConfigMaps, owner)).toBe(true);
   });
 
-  test('takes an owner for absent if any of its uid, name and kind is wrong', async ({ signal }) => {
+  test('treats an owner as absent if its uid, name or kind is wrong', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const owner = await stage.create(ConfigMaps, 'owner');
     const wrong = [
@@ -267,7 +267,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await stage.has(ConfigMaps, owner)).toBe(true);
   });
 
-  test('leaves alone what refers to a kind that nobody serves, or lives outside the namespace of its owner', async ({
+  test('keeps dependents of an unknown kind, and dependents outside the namespace of their owner', async ({
     signal,
   }) => {
     const stage = await Stage.create(signal);
@@ -276,7 +276,7 @@ describe.concurrent('the garbage collector', () => {
     const child = await stage.create(Secrets, 'child', [referenceTo(ConfigMaps, owner, unknown)]);
     const role = await stage.create(ClusterRoles, `${stage.namespace}-role`, [referenceTo(ConfigMaps, owner)]);
     await stage.delete(ConfigMaps, owner, 'Background');
-    // A later object that does go shows that these have had their turn.
+    // A later object that is collected shows that these have been processed.
     const canary = await stage.create(Secrets, 'canary', [referenceTo(ConfigMaps, owner)]);
     await stage.untilGone(Secrets, canary);
     expect(await stage.has(Secrets, child)).toBe(true);
@@ -284,7 +284,7 @@ describe.concurrent('the garbage collector', () => {
     await client.delete(ClusterRoles, keyOf(role), {}, signal);
   });
 
-  test('collects what an owner outside all namespaces leaves behind in many', async ({ signal }) => {
+  test('collects the dependents of a cluster-scoped owner in many namespaces', async ({ signal }) => {
     const stages = await Promise.all([Stage.create(signal), Stage.create(signal), Stage.create(signal)]);
     const [first] = stages;
     const role = await first.create(ClusterRoles, `${first.namespace}-role`);
@@ -296,7 +296,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await first.has(ClusterRoles, role)).toBe(false);
   });
 
-  test('knows custom resources soon after their definition, as owners and as dependents', async ({ signal }) => {
+  test('observes custom resources soon after their definition, as owners and as dependents', async ({ signal }) => {
     const widgets = await defineWidgets('late.example.com', signal);
     const stage = await Stage.create(signal);
     const owner = await stage.create(widgets, 'owner');
@@ -317,7 +317,7 @@ describe.concurrent('the garbage collector', () => {
     const other = await stage.create(ConfigMaps, 'other', [referenceTo(widgets, owner)]);
     await stage.delete(widgets, owner, 'Foreground');
     await stage.untilGone(ConfigMaps, other);
-    // With the definition go its objects, and what they own.
+    // The deletion of the definition deletes its objects and their dependents.
     await client.delete(CustomResourceDefinitions, objectKey(undefined, 'widgets.late.example.com'), {}, signal);
     await stage.untilGone(ConfigMaps, last);
     expect(await stage.has(ConfigMaps, config)).toBe(false);
@@ -357,7 +357,7 @@ describe.concurrent('the garbage collector', () => {
     await untilPods(0);
   });
 
-  test('leaves of a random graph what the rules say, object by object', async ({ signal }) => {
+  test('collects a random graph by the rules, object by object', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const random = seededRandom(42);
     const kinds = [ConfigMaps, Secrets, ClusterRoles];
@@ -381,7 +381,7 @@ describe.concurrent('the garbage collector', () => {
 });
 
 describe('the garbage collector of a busy cluster', () => {
-  test('leaves of a large random graph what the rules say, although it is killed in between', async ({ signal }) => {
+  test('collects a large random graph by the rules, although it is killed in between', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const random = seededRandom(7);
     const kinds = [ConfigMaps, Secrets, ClusterRoles];

@@ -56,7 +56,7 @@ function podObject(namespace: string, name: string, { annotations, finalizers, s
 
 const isReady = ({ status }: Pod | Node): boolean => isConditionTrue(status?.conditions, 'Ready');
 
-/** The one pod of a namespace, once it is as wanted. */
+/** Waits until the pod of a namespace matches. */
 async function podWhen(namespace: string, isWanted: (pod: Pod) => boolean, signal: AbortSignal): Promise<Pod> {
   const [pod] = await watchUntil(client, Pods, { namespace }, isWanted, signal);
   if (pod === undefined) throw new Error('the pod is missing');
@@ -168,7 +168,7 @@ describe('hollow nodes', () => {
     await gone(namespace, signal);
   });
 
-  test('fall silent, and come back', async ({ signal }) => {
+  test('stop renewing their leases, and resume', async ({ signal }) => {
     const namespace = await createNamespace(cluster());
     const nodeName = 'hollow-node-7';
     hollow.stopHeartbeats(nodeName);
@@ -188,7 +188,7 @@ describe('hollow nodes', () => {
     await eventually(async () => (await renewTime(nodeName, signal)) !== silent, signal);
   });
 
-  test('say what they are told to say of themselves', async ({ signal }) => {
+  test('report the given conditions', async ({ signal }) => {
     const pressure = { type: 'DiskPressure', status: 'True', reason: 'KubeletHasDiskPressure', message: 'full' };
     hollow.setCondition('hollow-node-9', pressure);
     const options = { fieldSelector: 'metadata.name=hollow-node-9' };

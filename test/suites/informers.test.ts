@@ -51,7 +51,7 @@ async function stateOf(client: Client, namespace: string, signal: AbortSignal): 
   return new Map(items.map((item) => [keyOf(item), item]));
 }
 
-/** Resolves when the informer has seen everything written so far, and its handlers have been told. */
+/** Resolves when the informer has observed all writes so far, and its handlers have been called. */
 async function catchUp(
   { writer }: Clients,
   { store, mirror, namespace }: { store: Observed['informer']['store']; mirror: Mirror<ConfigMap>; namespace: string },
@@ -101,14 +101,14 @@ async function pauseUntilNoticed({ apiServer }: Cluster, { logger }: Observed, s
   apiServer.resume();
 }
 
-/** The informer cannot reach the server, though others can. */
+/** The informer cannot reach the server, but others can. */
 async function cutDuring({ client }: Observed, trouble: () => Promise<void>): Promise<void> {
   client.cut();
   await trouble();
   client.restore();
 }
 
-/** A handler that takes its time. */
+/** A slow handler. */
 function spin(ms: number): void {
   for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
 }
@@ -240,7 +240,7 @@ describe.skipIf(isSandbox)('an informer of a server that cannot stream lists', (
   const cluster = useCluster({ featureGates: { WatchList: false } });
   const clients = useClients(cluster);
 
-  test('reads pages instead, and goes on as with any other', async ({ signal }) => {
+  test('lists pages instead, and then watches as usual', async ({ signal }) => {
     const namespace = await createNamespace(cluster());
     const writers = new RandomWriters(clients().writer, { namespace, seed: 3, names: 1000 });
     await writers.run(1500, signal);

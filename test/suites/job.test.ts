@@ -178,7 +178,7 @@ describe('a Job', () => {
     });
   }
 
-  test('tells its pods their index, in every way they may ask', () => {
+  test('sets the index of its pods in annotation, label, environment and host name', () => {
     const [pod] = podsOf('indexed').filter(({ spec }) => spec.hostname === 'indexed-3');
     const index = 'batch.kubernetes.io/job-completion-index';
     expect(pod?.metadata).toMatchObject({ labels: { [index]: '3' }, annotations: { [index]: '3' } });

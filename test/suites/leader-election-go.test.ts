@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => clients.close());
 
-/** One side of the contest: its process, and what it says about itself. */
+/** One candidate: its process and its output. */
 interface Contender {
   readonly name: 'ours' | 'go';
   readonly process: ServerProcess;
@@ -80,7 +80,7 @@ function timeOfLine(line: string): number {
   return Date.parse(`${new Date().getFullYear()}-${month}-${day}T${time}`);
 }
 
-test('ours and the Go one take turns when the leader is killed, and never lead at the same time', async ({
+test('our manager and the Go one take over from a killed leader, and never lead at the same time', async ({
   signal,
 }) => {
   const cluster = getCluster();

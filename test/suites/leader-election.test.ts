@@ -82,7 +82,7 @@ describe('two candidates on one lease', () => {
     await second.ended;
   });
 
-  test('hand over after a lease duration when the first goes without a word', async ({ signal }) => {
+  test('hand over after a lease duration when the leader stops without releasing the lease', async ({ signal }) => {
     const first = startCandidate('gone', 'first', { releaseOnCancel: false });
     await first.leading;
     const second = startCandidate('gone', 'second');
@@ -98,7 +98,7 @@ describe('two candidates on one lease', () => {
     await second.ended;
   });
 
-  test('keep to one leader while the server hangs for longer than the renew deadline', async ({ signal }) => {
+  test('have one leader at most while the server hangs for longer than the renew deadline', async ({ signal }) => {
     const slow = { leaseDurationMs: 6000, renewDeadlineMs: 3000 };
     const first = startCandidate('paused', 'first', slow);
     await first.leading;
@@ -118,7 +118,7 @@ describe('two candidates on one lease', () => {
     await second.ended;
   });
 
-  test('keep to one leader while the server restarts', async () => {
+  test('have one leader at most while the server restarts', async () => {
     const long = { leaseDurationMs: 60_000, renewDeadlineMs: 50_000 };
     const first = startCandidate('restart', 'first', long);
     await first.leading;
@@ -132,7 +132,7 @@ describe('two candidates on one lease', () => {
     await second.ended;
   });
 
-  test('a leader says so in events on the lease', async ({ signal }) => {
+  test('a leader records events on the lease', async ({ signal }) => {
     const stop = new AbortController();
     const events = new EventBroadcaster({ client, clock: systemClock, logger: silentLogger });
     const sending = events.run(stop.signal);

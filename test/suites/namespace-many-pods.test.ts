@@ -10,7 +10,7 @@ import { useNodes } from './use-nodes.ts';
 const cluster = useCluster({ extraApiServerFlags: ['--request-timeout=1s'] });
 const nodes = useNodes(cluster, { nodes: 0 });
 
-/** How often the server has not answered when it was asked to delete something. */
+/** How often a delete request timed out. */
 async function countCutShort(manager: Manager): Promise<number> {
   const { body } = await manager.get('/metrics');
   const requests = parsePrometheusText(String(body)).get('rest_client_requests_total')?.samples ?? [];
@@ -18,7 +18,7 @@ async function countCutShort(manager: Manager): Promise<number> {
   return cutShort.reduce((sum, { value }) => sum + value, 0);
 }
 
-test('pods that are more than the server can delete in one go still go before all else', async ({ signal }) => {
+test('more pods than one deletecollection can delete are still deleted before everything else', async ({ signal }) => {
   const { client } = nodes();
   const namespace = await createNamespace(cluster(), 'many');
   const spec = { schedulerName: 'none', containers: [{ name: 'app', image: 'example' }] };

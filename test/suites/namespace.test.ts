@@ -122,7 +122,7 @@ async function count(namespace: string, signal: AbortSignal): Promise<number> {
   return (await Promise.all(lists)).reduce((sum, { items }) => sum + items.length, 0);
 }
 
-test('two thousand objects of twelve kinds go, those of a custom one too, and then the namespace', async ({
+test('two thousand objects of twelve kinds are deleted, also of a custom one, and then the namespace', async ({
   signal,
 }) => {
   const namespace = await createNamespace(cluster(), 'full');
@@ -134,7 +134,7 @@ test('two thousand objects of twelve kinds go, those of a custom one too, and th
   expect(await count(namespace, signal)).toBe(0);
 });
 
-test('what others may need stays until the last pod has had its grace', async ({ signal }) => {
+test('other objects stay until the grace period of the last pod has ended', async ({ signal }) => {
   const namespace = await createNamespace(cluster(), 'pods');
   const pod = { ...template.spec, terminationGracePeriodSeconds: 20 };
   const annotations = { 'hollow-node/stop-after': '2s' };
@@ -215,7 +215,7 @@ const denied: Blocked = {
   ],
 };
 
-/** Namespaces that cannot go, each for another reason. */
+/** Namespaces that cannot be deleted, each for another reason. */
 const blocked: readonly Blocked[] = [
   {
     name: 'held',
@@ -307,7 +307,7 @@ async function tellUndiscovered(manager: ManagerName, signal: AbortSignal): Prom
   return conditions;
 }
 
-test('namespaces that cannot go say why in the words of the Go controller manager', async ({ signal }) => {
+test('namespaces that cannot be deleted have the conditions of the Go controller manager', async ({ signal }) => {
   if (!isSandbox) await denyDeletions(signal);
   const ours = await tell('ours', signal);
   const go = await tell('go', signal);

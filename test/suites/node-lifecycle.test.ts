@@ -93,7 +93,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
     await eventually(async () => (await passes()) >= until, signal);
   }
 
-  test('a node that falls silent is unknown, tainted, and loses its pods in their time', async ({ signal }) => {
+  test('a node that stops posting its status is unknown, tainted, and its pods are evicted', async ({ signal }) => {
     await user.allUp(signal);
     const namespace = await createNamespace(cluster(), 'silent');
     const lost = 'n-0';
@@ -163,7 +163,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
     await Promise.all([user.nodeWhen(pressed, isHealthy, signal), user.nodeWhen(cordoned, isHealthy, signal)]);
   });
 
-  test('a node that never says anything has its time to start, and is told to be gone when it is', async ({
+  test('a node that never posts its status has a startup grace period, and its deletion is recorded', async ({
     signal,
   }) => {
     const { metadata } = await client.create(Nodes, { metadata: { name: 'mute' }, spec: {} }, signal);
@@ -207,7 +207,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
     expect(await metric('node_collector_evictions_total', 'zone-a')).toBeLessThanOrEqual(before + 2);
   });
 
-  test('when every node falls silent nobody is evicted, until one is back', async ({ signal }) => {
+  test('in a full disruption no pod is evicted, until a node is back', async ({ signal }) => {
     await user.allUp(signal);
     const namespace = await createNamespace(cluster(), 'dark');
     await Promise.all(
@@ -251,7 +251,7 @@ describe('both controller managers', () => {
       ...goEvents.filter((event) => !ourEvents.includes(event)).map((event) => `only go: ${event}`),
     ];
   }
-  // Not 1: at that very rate the Go binary never evicts again once the cluster has been dark.
+  // Not 1: at that rate the Go binary never evicts again after a full disruption.
   const setting = { controllers, flags: [...shortPeriods, '--node-eviction-rate=2'] };
 
   test('leave the same nodes, pods and events behind after troubles of all kinds', async ({ signal }) => {

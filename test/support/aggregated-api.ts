@@ -18,7 +18,7 @@ export interface AggregatedApi extends AsyncDisposable {
   readonly deletions: readonly string[];
 }
 
-/** An API server of its own behind the API server, for a resource that knows no deletecollection. */
+/** An aggregated API server, for a resource without deletecollection. */
 export async function startAggregatedApi(
   cluster: ClusterAccess,
   client: Client,
@@ -59,7 +59,7 @@ export async function startAggregatedApi(
   };
 }
 
-/** An API whose server cannot be reached. Resolves when discovery shows that; `remove` takes it away again. */
+/** An APIService whose server cannot be reached. Resolves when discovery shows that. `remove` deletes it. */
 export async function registerBrokenApi(client: Client, signal: AbortSignal): Promise<{ remove(): Promise<void> }> {
   const name = 'v1.nowhere.example';
   const service = { namespace: 'default', name: 'nowhere' };

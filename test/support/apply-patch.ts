@@ -3,7 +3,7 @@ import type { Patch } from '../../pkg/client/index.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The object after the patch. Server-side apply is taken for a merge: field ownership is a matter for cluster tests. */
+/** The object after the patch. Server-side apply is treated as a merge: cluster tests cover field ownership. */
 export function applyPatch(object: object, patch: Patch): object {
   const target = copyOf<Fields>({ ...object });
   switch (patch.type) {
@@ -28,7 +28,7 @@ function mergeObject(target: Fields, patch: Fields, mergeList: MergeList): Field
     if (fromList.test(field) && Array.isArray(value) && Array.isArray(existing)) {
       target[field.replace(fromList, '')] = existing.filter((item) => !value.includes(item));
     }
-    if (field.startsWith('$')) continue; // other directives: acted upon by the list that holds them
+    if (field.startsWith('$')) continue; // other directives apply to the list that contains them
     if (value === null) delete target[field];
     else if (Array.isArray(value)) target[field] = mergeList(field, Array.isArray(existing) ? existing : [], value);
     else if (isFields(value)) target[field] = mergeObject(isFields(existing) ? existing : {}, value, mergeList);
@@ -37,7 +37,7 @@ function mergeObject(target: Fields, patch: Fields, mergeList: MergeList): Field
   return target;
 }
 
-/** The lists that the API server merges in a strategic patch, as far as controllers patch them. Others are replaced. */
+/** The lists that controllers patch and the API server merges in a strategic patch. Other lists are replaced. */
 const mergeKeys: Readonly<Record<string, string>> = {
   conditions: 'type',
   containers: 'name',

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 
 import * as z from 'zod';
 
-/** What the API server wrote down about one request. */
+/** One request in the audit log of the API server. */
 export interface AuditedRequest {
   /** The user name, without the prefix of service accounts in kube-system. */
   readonly account: string;
-  /** As roles put it: `create apps/deployments`, `update pods/status`, `get /healthz`. */
+  /** As in roles: `create apps/deployments`, `update pods/status`, `get /healthz`. */
   readonly action: string;
   readonly isAllowed: boolean;
-  /** The role that allowed it; empty when something else did, or nothing. */
+  /** The role that allowed the request. Empty if no role did. */
   readonly role: string;
   /** When the server received it: RFC 3339 with microseconds, so that later is greater. */
   readonly receivedAt: string;
-  /** The status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number;
 }
 
@@ -49,7 +49,7 @@ const entry = z.object({
   annotations: z.record(z.string(), z.string()).default({}),
 });
 
-/** Has the API server write down who asked for what, and which role let them. */
+/** Audits the requests of the API server: the user, the request and the role that allowed it. */
 export function createAuditLog(scope: AuditScope = {}): AuditLog {
   const directory = mkdtempSync(join(tmpdir(), 'audit-'));
   const policyFile = join(directory, 'policy.json');

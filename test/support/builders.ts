@@ -39,27 +39,27 @@ import {
   type StoredMeta,
 } from '../../pkg/api/index.ts';
 
-/** When everything was created, unless said otherwise: where the fake clock starts. */
+/** The default creation time, at which the fake clock starts. */
 export const creationTime = '2026-01-01T00:00:00Z';
 
 /**
- * What tests say about an object; all else is as the API server would have stored it. The uid follows from kind,
- * namespace and name, so the same object built twice is the same object.
+ * The fields of an object that a test sets. The others are as the API server would have stored them. The uid is derived
+ * from kind, namespace and name, so that the same object built twice has the same uid.
  */
 export interface DescribedMetadata {
   readonly name?: string | undefined;
-  /** Default: `default`, for kinds that live in a namespace. */
+  /** Default: `default`, for namespaced kinds. */
   readonly namespace?: string | undefined;
   readonly labels?: Record<string, string> | undefined;
   readonly annotations?: Record<string, string> | undefined;
   /** Controls the object. */
   readonly owner?: { readonly kind: Kind; readonly object: Cached<KubeObject> } | undefined;
-  /** Anything else of the metadata; wins over all above. */
+  /** Other metadata, which overrides the fields above. */
   readonly metadata?: Partial<StoredMeta> | undefined;
 }
 
 export interface Described<T> extends DescribedMetadata {
-  /** Fields of the spec, laid over the builder's own. */
+  /** Fields of the spec, which override those of the builder. */
   readonly spec?: (T extends { spec: infer S } ? Partial<S> : T extends { spec?: infer S } ? S : never) | undefined;
   readonly status?: (T extends { status?: infer S } ? S : never) | undefined;
 }
@@ -86,7 +86,7 @@ function uidOf(kind: Kind, namespace: string | undefined, name: string): string 
   return ['uid', kind.kind.toLowerCase(), namespace, name].filter((part) => part !== undefined).join('-');
 }
 
-/** Any object: metadata as said, and the other fields as given. */
+/** Any object, with the given metadata and fields. */
 export function build<T extends KubeObject>(
   kind: Kind<T>,
   described: DescribedMetadata,
@@ -96,7 +96,7 @@ export function build<T extends KubeObject>(
   return { ...head, ...fields } as KubeObject as T; // a T is its head and its fields, which the compiler cannot know
 }
 
-/** As it would be in a cache: whoever writes to it finds out at once. */
+/** Frozen like an object from a cache: a write to it throws. */
 export function frozen<T>(object: T): Cached<T> {
   freeze(object);
   return object as Cached<T>;
@@ -120,7 +120,7 @@ export function pod(described: Described<Pod> = {}): Pod {
   return build(Pods, described, { spec: podSpec(described.spec), status: described.status ?? { phase: 'Pending' } });
 }
 
-/** The status of a pod that runs; ready unless told otherwise. */
+/** The status of a running pod, ready by default. */
 export function runningStatus(status: PodStatus & { readonly ready?: boolean } = {}): PodStatus {
   const { ready = true, ...rest } = status;
   const value = ready ? 'True' : 'False';

@@ -2,10 +2,10 @@ import { startGoControllerManager, type Cluster, type Identity } from '../cluste
 import type { AuditedRequest } from './audit-log.ts';
 import { startManager } from './manager.ts';
 
-/** Every candidate is a user of its own in this group, so that the server can tell them apart. */
+/** Every candidate has its own user in this group, so that the audit log distinguishes them. */
 export const candidateGroup = 'candidates';
 
-/** A process that wants to lead. */
+/** A process that is a candidate for the lease. */
 export interface Candidate {
   /** Its user name: what the API server's audit log calls it. */
   readonly user: string;
@@ -21,11 +21,11 @@ export interface Candidate {
 
 export interface CandidateOptions {
   readonly controllers: string;
-  /** How far its clock is ahead. Only ours can be set; absent: it is right. */
+  /** How far its clock is ahead. Only for our own binary. Default: 0. */
   readonly clockShiftMs?: number;
 }
 
-/** Short, to have many turns in little time; the distances are those of the defaults. */
+/** Short, for many changes of the leader in little time. The ratios are those of the defaults. */
 const electionFlags = [
   '--leader-elect-lease-duration=6s',
   '--leader-elect-renew-deadline=4s',
@@ -83,7 +83,7 @@ function noteEnd(exited: Promise<unknown>): Pick<Candidate, 'exited' | 'endedAt'
 }
 
 const isLease = ({ action }: AuditedRequest): boolean => action.endsWith(' coordination.k8s.io/leases');
-/** Events tell of the past, and reviews store nothing: neither is work that only a leader may do. */
+/** Events and reviews are not work that only a leader may do. */
 const isWork = (request: AuditedRequest): boolean => !isLease(request) && !/ .*(events|reviews)$/.test(request.action);
 
 /** Writes that the server has applied. */
@@ -93,7 +93,7 @@ function applied(requests: readonly AuditedRequest[]): AuditedRequest[] {
     .toSorted((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1));
 }
 
-/** Whoever wrote the lease last: a candidate writes it to acquire, renew or release it only. */
+/** The last writer of the lease: a candidate writes it only to acquire, renew or release it. */
 export function leaderOf(requests: readonly AuditedRequest[]): string | undefined {
   return applied(requests).findLast(isLease)?.account;
 }
@@ -104,8 +104,8 @@ export function countWork(requests: readonly AuditedRequest[], user: string): nu
 }
 
 /**
- * Work of candidates that did not hold the lease when the server received it. A process that has ended sends nothing:
- * what the server receives from it later was on its way before.
+ * Writes of candidates that did not hold the lease when the server received them. Writes that arrive after a process has
+ * ended were in flight before, and do not count.
  */
 export function findUnledWork(requests: readonly AuditedRequest[], candidates: readonly Candidate[]): string[] {
   const endedAt = new Map(candidates.map((candidate) => [candidate.user, candidate.endedAt() ?? '9999']));

@@ -3,7 +3,7 @@ import type { Client } from '../../pkg/client/index.ts';
 import { diffValues, type Difference } from './compare-values.ts';
 import { createSymbols, type DumpedObject, fieldsOf, type Symbols } from './compare-symbols.ts';
 
-/** What a namespace held when a scenario had come to its end. */
+/** The objects of a namespace at the end of a scenario. */
 export interface State {
   readonly namespace: string;
   readonly objects: readonly DumpedObject[];
@@ -35,11 +35,11 @@ export function dumped(kind: Kind, object: KubeObject): DumpedObject {
 }
 
 export interface CompareOptions {
-  /** What the two states are called in the answer. Default: a and b. */
+  /** The names of the two states in the result. Default: a and b. */
   readonly names?: readonly [string, string] | undefined;
   /** `Kind:path` with `*` for anything, as `Pod:status.containerStatuses*` or `*:metadata.generation`. */
   readonly ignore?: readonly string[] | undefined;
-  /** Also how often each event happened. Retries make that a matter of timing. Default: false. */
+  /** Also compare the counts of events, which depend on retries and so on timing. Default: false. */
   readonly eventCounts?: boolean | undefined;
 }
 
@@ -125,7 +125,7 @@ function normalise(value: unknown, symbols: Symbols): unknown {
   );
 }
 
-/** What is left of both sides when every pair of equals is taken out, in an order that brings similar ones together. */
+/** The objects of both sides without an equal on the other side, sorted so that similar objects are paired. */
 function unmatched(
   left: readonly unknown[],
   right: readonly unknown[],
@@ -149,8 +149,8 @@ interface EventComparison {
 }
 
 /**
- * Events are compared by what they say, each once: a recorder may keep one that repeats as a count, as several or, from
- * the tenth on, as one that stands for all others like it.
+ * Events are compared by their contents, each once: a recorder may write a repeated event as a count, as several events,
+ * or combined with similar ones from the tenth on.
  */
 function compareEvents(
   [countsA, countsB]: readonly [Counts, Counts],

@@ -1,13 +1,13 @@
 import { controllerOf, type UntypedObject } from '../../pkg/api/index.ts';
 
-/** Puts what a text says about names, uids, addresses and times into words that are the same in every run. */
+/** Replaces names, uids, addresses and times in a text by symbols that are the same in every run. */
 export interface Symbols {
   /** `web-{hash:1}-{random}` for the pod `web-5d8f7b6c9-x7k2p`. */
   nameOf(object: UntypedObject): string;
   text(text: string): string;
 }
 
-/** One object of a dump, with the kind that lists leave out. */
+/** One object of a dump, with its kind, which lists omit. */
 export interface DumpedObject {
   readonly kind: string;
   readonly object: UntypedObject;
@@ -55,7 +55,7 @@ export function createSymbols(namespace: string, objects: readonly DumpedObject[
   };
 }
 
-/** Names that carry chance in them, without it. Owners first: what they own is called after them. */
+/** Names without their random parts. Owners first, because the names of their dependents start with theirs. */
 function symbolicNames(objects: readonly DumpedObject[]): ReadonlyMap<UntypedObject, string> {
   const byUid = new Map(objects.map((dumped) => [dumped.object.metadata.uid, dumped]));
   const names = new Map<UntypedObject, string>();
@@ -97,7 +97,7 @@ function randomised(name: string, prefix: string): string {
   return name.startsWith(prefix) ? `${prefix}{random}` : name;
 }
 
-/** Tells the ReplicaSets of a Deployment, and the Jobs of a CronJob, from one another by their order. */
+/** Numbers the ReplicaSets of a Deployment and the Jobs of a CronJob by their order. */
 function numbered(
   objects: readonly DumpedObject[],
   names: ReadonlyMap<UntypedObject, string>,
@@ -160,7 +160,7 @@ function addressesOf(object: UntypedObject): string[] {
 
 type Pattern = readonly [RegExp, string];
 
-/** Names of objects that are gone, as events still tell of them, and whatever else no two runs share. */
+/** Names of deleted objects in events, and other values that differ in every run. */
 function patternsOf(objects: readonly DumpedObject[], names: ReadonlyMap<UntypedObject, string>): Pattern[] {
   // What a ReplicaSet made is called after the Deployment too: the longer name knows it better.
   const byLength = objects.toSorted((a, b) => b.object.metadata.name.length - a.object.metadata.name.length);

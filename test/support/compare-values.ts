@@ -6,7 +6,7 @@ export interface Difference {
   readonly b: unknown;
 }
 
-/** Where two JSON values differ, leaf by leaf. Empty exactly when they are equal, but for the order of the lists below. */
+/** The differences of two JSON values, leaf by leaf. Empty if they are equal, except for the order of the lists below. */
 export function diffValues(a: unknown, b: unknown, path = ''): Difference[] {
   if (Object.is(a, b)) return [];
   if (Array.isArray(a) && Array.isArray(b)) return diffLists(a, b, path);
@@ -27,7 +27,7 @@ function joinPath(path: string, name: string): string {
   return step.startsWith('[') ? path + step : `${path}.${step}`;
 }
 
-/** Lists whose order says nothing: their writers collect them from sets. */
+/** Lists without a defined order: their writers collect them from sets. */
 const unordered: ReadonlySet<string> = new Set([
   'addresses',
   'conditions',
@@ -63,7 +63,7 @@ function sorted(values: readonly unknown[]): unknown[] {
   return [...values].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** A list of things that name themselves, as fields under those names; undefined when two share one. */
+/** A list of named items, as an object with these names. Undefined if two items have the same name. */
 function keyedBy(key: string, list: readonly unknown[]): Fields | undefined {
   const entries = list.map((item) => [`${key}=${isFields(item) ? String(item[key]) : ''}`, item] as const);
   const isKeyed = list.every((item) => isFields(item) && typeof item[key] === 'string');

@@ -17,7 +17,7 @@ export interface TestContext {
   readonly informers: SharedInformerFactory;
 }
 
-/** A process for one controller, with an API server of plain objects, no network and no real time. */
+/** The context of one controller, with an API server of plain objects, without network and real time. */
 export function createTestContext(): TestContext {
   const clock = new FakeClock();
   const server = new RecordingClient({ name: 'informers', now: () => clock.now() });
@@ -59,7 +59,7 @@ export async function whileRunning(
   }
 }
 
-/** Lets everything go on that waits for nothing but its turn. */
+/** Waits until all work is done that needs no timer. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

@@ -1,9 +1,9 @@
 import type { Cached, KubeObject } from '../../pkg/api/index.ts';
 import type { Informer, InformerFactory, Store } from '../../informers/index.ts';
 
-/** Caches that count the objects they hand out, and refuse to hand out all of them. */
+/** Caches that count the objects they return, and throw when all objects are listed. */
 export class CountingInformers implements InformerFactory {
-  /** Objects handed out since it was last set. */
+  /** Objects returned since it was last set. */
   count = 0;
   readonly #inner: InformerFactory;
 

@@ -16,7 +16,7 @@ import { eventually } from './eventually.ts';
 const soon = '@every 2s';
 const yearly = '@yearly';
 
-/** Does with CronJobs, and with Jobs in the place of those who run them, what users do. */
+/** Acts like a user of CronJobs, and like the Job controller for their Jobs. */
 export class CronJobUser {
   readonly #client: Client;
   readonly namespace: string;
@@ -49,7 +49,7 @@ export class CronJobUser {
     return this.patch(name, { spec: { suspend: true } });
   }
 
-  /** The CronJob, once it is as wanted. */
+  /** Waits until the CronJob matches. */
   until(name: string, isWanted: (cronJob: CronJob) => boolean): Promise<CronJob> {
     const key = objectKey(this.namespace, name);
     return eventually(async () => {
@@ -58,7 +58,7 @@ export class CronJobUser {
     }, this.#signal);
   }
 
-  /** The Job that the CronJob has running, once it is one. */
+  /** Waits until the CronJob has one active Job, and returns it. */
   async started(name: string): Promise<Job> {
     const { status } = await this.until(name, ({ status }) => status?.active?.length === 1);
     const [reference] = status?.active ?? [];
@@ -86,7 +86,7 @@ export class CronJobUser {
     return this.#client.patch(Jobs, keyOf(job), { type: 'merge', body }, this.#signal);
   }
 
-  /** Says that the Job has come to its end, as nobody runs it. */
+  /** Marks the Job as finished: no controller runs it. */
   finish(job: Job, { end = 'Complete', started = '2026-01-01T00:00:00Z', ended = now() } = {}): Promise<Job> {
     const condition = (type: string): JobCondition => ({ type, status: 'True', lastTransitionTime: ended });
     const status =
@@ -103,7 +103,7 @@ export class CronJobUser {
     return this.patchJob(job, { metadata: { ownerReferences: [reference] } });
   }
 
-  /** The Job, once it is as wanted; undefined stands for one that is gone. */
+  /** Waits until the Job matches. Undefined stands for a deleted Job. */
   untilJob(job: Job, isWanted: (job: Job | undefined) => boolean): Promise<void> {
     return eventually(async () => {
       const { items } = await this.#client.listAll(
@@ -124,7 +124,7 @@ function now(): string {
   return new Date().toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** What CronJobs do, in a few seconds; each CronJob is called after what it shows. */
+/** The behaviours of CronJobs, in a few seconds. Each CronJob is named after its behaviour. */
 export async function runCronJobScenarios(user: CronJobUser): Promise<void> {
   await Promise.all([
     startsAndFinishes(user),
@@ -208,7 +208,7 @@ async function neverComes(user: CronJobUser): Promise<void> {
   await user.untilEvent('never', 'InvalidSchedule');
 }
 
-/** Ended Jobs, and what becomes of them; each is called after what it shows. */
+/** Finished Jobs and their cleanup. Each Job is named after its behaviour. */
 export async function runTtlScenarios(user: CronJobUser): Promise<void> {
   const create = async (name: string, ttlSecondsAfterFinished?: number): Promise<Job> =>
     user.createJob(`ttl-${name}`, { ttlSecondsAfterFinished });

@@ -24,7 +24,7 @@ const hasReason =
   (deployment: Deployment): boolean =>
     conditionsOf(deployment).some((condition) => condition.endsWith(` ${reason}`));
 
-/** One behaviour each, on a Deployment of its own that carries its name. */
+/** One behaviour each, on a separate Deployment of the same name. */
 const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => Promise<unknown>>> = {
   async 'rolls-by-percent'(user, name) {
     await user.deployment(name, { replicas: 5, ...rolling('30%', '30%'), ownAnnotations: { cause: 'first' } });
@@ -180,7 +180,7 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
     return user.untilRolledOut(name);
   },
 
-  /** The set that was let go still has the name that the next one should get. */
+  /** The released ReplicaSet still has the name that the next one should get. */
   async 'lets-go-and-collides'(user, name) {
     await user.deployment(name, { replicas: 1 });
     await user.untilRolledOut(name);

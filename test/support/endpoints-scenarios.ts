@@ -20,7 +20,7 @@ const hugePortsBut = (index: number) =>
     .toSpliced(index, 1);
 const namedPorts = (count: number): string[] => Array.from({ length: count }, (_, index) => `p${index}`);
 
-/** Every shape of Service at once, each with pods of its own, then every change that matters to one of them. */
+/** All types of Services, each with separate pods, then all relevant changes. */
 export async function runEndpointsScenarios(user: EndpointsUser): Promise<void> {
   await Promise.all([createPods(user), createBareServices(user)]);
   await createServices(user);
@@ -105,7 +105,7 @@ async function createPods(user: EndpointsUser): Promise<void> {
   ]);
 }
 
-/** Services without a selector, and what users keep for them. */
+/** Services without a selector, with Endpoints that users manage. */
 async function createBareServices(user: EndpointsUser): Promise<void> {
   await Promise.all(
     ['bare', 'bare-selected-later', 'bare-skipped', 'bare-deleted'].map((name) => user.service(name, {})),
@@ -338,7 +338,7 @@ const unchangingStates: States = {
 
 const secondStates = statesOfWeb(webFirst, 'web-1 web-2 web-leaving ! web-unready');
 
-/** What a user would say of each Service in the end. */
+/** A summary of each Service at the end. */
 export const lastStates: States = {
   ...unchangingStates,
   ...statesOfWeb('web-1:rs web-2: web-leaving:st web-unready:', 'web-1 ! web-2 web-unready'),

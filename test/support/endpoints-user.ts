@@ -52,8 +52,8 @@ export async function createNodes(client: Client, signal: AbortSignal): Promise<
 }
 
 /**
- * Does what users do with Services, and what kubelets do with pods, in one namespace. Pods get the same addresses and
- * nodes in every run, so that the end states of two runs can be compared to the last field.
+ * Acts like users of Services and like kubelets, in one namespace. Pods get the same addresses and nodes in every run, so
+ * that the end states of two runs can be compared field by field.
  */
 export class EndpointsUser {
   readonly client: Client;
@@ -82,7 +82,7 @@ export class EndpointsUser {
     await this.report(name, described);
   }
 
-  /** The kubelet tells how the pod does. */
+  /** Updates the status of the pod, like a kubelet. */
   async report(name: string, { ip, ready = true, phase = 'Running' }: DescribedPod): Promise<void> {
     const [v4, v6] = [`10.200.0.${ip}`, `fd00:200::${ip.toString(16)}`];
     const condition = { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: new Date().toISOString() };
@@ -120,7 +120,7 @@ export class EndpointsUser {
     }, this.signal);
   }
 
-  /** Waits until the slices of a Service are as wanted. */
+  /** Waits until the slices of a Service match. */
   async untilSlices(service: string, isWanted: (slices: EndpointSlice[]) => boolean): Promise<EndpointSlice[]> {
     return eventually(async () => {
       const slices = await this.slices(service);

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kind, KubeObject } from '../../pkg/api/index.ts';
 import type { Client, ListOptions } from '../../pkg/client/index.ts';
 
-/** How soon a condition is looked at again: soon enough to cost a test nothing, seldom enough to cost a server little. */
+/** The interval at which a condition is checked: short for the test, long enough for the server. */
 const intervalMs = 50;
 
 /**
- * Waits until `attempt` neither throws nor returns false, and gives what it returned. The only limit is the signal,
- * which the test framework aborts when it has had enough: then the error tells what was still wrong.
+ * Waits until `attempt` neither throws nor returns false, and returns its result. The only limit is the signal, which the
+ * test framework aborts at its timeout. Then the error has the last failure.
  */
 export async function eventually<T>(attempt: () => Promise<T | false>, signal: AbortSignal): Promise<T> {
   let last: unknown = new Error('it was false');
@@ -31,8 +31,8 @@ export async function eventually<T>(attempt: () => Promise<T | false>, signal: A
 }
 
 /**
- * Follows the objects of one kind until there are `count` of them, 1 unless said, and each is as wanted; gives them.
- * Costs the same per event however many there are. Ends with the signal's reason when it aborts.
+ * Watches the objects of one kind until there are `count` of them (default 1) and all match, and returns them. The cost
+ * of an event does not depend on the number of objects. Rejects with the signal's reason when it aborts.
  */
 export async function watchUntil<T extends KubeObject>(
   client: Client,
@@ -48,7 +48,7 @@ export async function watchUntil<T extends KubeObject>(
     const unwanted = new Set(items.filter((item) => !isWanted(item)).map((item) => item.metadata.uid));
     if (byUid.size === count && unwanted.size === 0) return items;
     const from = { ...selection, resourceVersion: metadata.resourceVersion };
-    // Servers end watches as they please, those of slow readers most of all: then the list tells what was missed.
+    // The server may end a watch at any time, above all of a slow reader. Then list again.
     for await (const event of client.watch(kind, from, signal)) {
       if (event.type === 'BOOKMARK') continue;
       const { uid } = event.object.metadata;

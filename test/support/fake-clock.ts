@@ -6,7 +6,7 @@ interface PendingTimer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until told otherwise. `now()` and `monotonic()` move together. */
+/** A clock that moves only with `advance`. `now()` and `monotonic()` move together. */
 export class FakeClock implements Clock {
   readonly #startMs: number;
   #elapsedMs = 0;
@@ -39,20 +39,20 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Timers that have neither fired nor been cancelled: a test can see that nothing is left behind. */
+  /** Timers that have neither fired nor been cancelled, to check that no timer is left. */
   get pendingTimers(): number {
     return this.#timers.length;
   }
 
-  /** How far away the next timer is; undefined without one. */
+  /** The time until the next timer. Undefined without one. */
   get nextTimerMs(): number | undefined {
     const next = this.#next();
     return next === undefined ? undefined : next.dueMs - this.#elapsedMs;
   }
 
   /**
-   * Moves time on, firing what falls due in order, each timer at its own time. What a timer sets in motion runs before
-   * the next one fires, so timers set by it within the span fire too.
+   * Advances the time and fires the timers that are due in order, each at its own time. Work that a timer starts runs
+   * before the next timer fires, so timers that it sets within the span fire too.
    */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#elapsedMs + ms;
@@ -75,7 +75,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets every promise that can settle without time or network settle: `setImmediate` runs when no microtask is left. */
+/** Waits for all promises that need neither time nor network: `setImmediate` runs after all microtasks. */
 export async function settle(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }

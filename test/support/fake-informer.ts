@@ -9,14 +9,14 @@ import {
 import type { Handler, HandlerRegistration, Index, Informer, Store } from '../../informers/index.ts';
 import { frozen } from './builders.ts';
 
-/** An informer whose cache the test fills by hand; handlers are called at once. Counts what is read. */
+/** An informer whose cache the test fills. Calls handlers at once and counts reads. */
 export class FakeInformer<T extends KubeObject> implements Informer<T>, Store<T> {
   readonly kind: Kind<T>;
   readonly hasSynced = true;
   readonly #objects = new Map<ObjectKey, Cached<T>>();
   readonly #handlers = new Set<Handler<T>>();
   #newest = '0';
-  /** Objects handed out so far. */
+  /** Objects returned so far. */
   reads = 0;
 
   constructor(kind: Kind<T>, objects: readonly T[] = []) {

@@ -2,13 +2,13 @@ import { Leases, type LeaseSpec } from '../../pkg/api/index.ts';
 import type { Client } from '../../pkg/client/index.ts';
 
 export interface LeaseHistory {
-  /** Every state that the lease has been in since, the first included. */
+  /** Every state of the lease since the start, including the first. */
   readonly specs: readonly LeaseSpec[];
-  /** Stops following; rejects if something had gone wrong with it. */
+  /** Stops the watch. Rejects if the watch failed. */
   end(): Promise<void>;
 }
 
-/** Follows a lease through every write; resolves once no later write can be missed. */
+/** Watches every write of a lease. Resolves when no later write can be missed. */
 export async function followLease(
   client: Client,
   lease: { readonly namespace: string; readonly name: string },

@@ -2,13 +2,13 @@ import type { Kind, KubeObject } from '../../pkg/api/index.ts';
 import type { Client, ListOptions } from '../../pkg/client/index.ts';
 
 export interface Sightings<R> {
-  /** What `read` made of the objects, after each change to one of them. */
+  /** The results of `read`, one after each change of an object. */
   readonly seen: readonly R[];
-  /** Stops following; rejects if something had gone wrong with it. */
+  /** Stops the watch. Rejects if the watch failed. */
   end(): Promise<void>;
 }
 
-/** Follows some objects through every write from now on, and keeps what `read` makes of each state they are in. */
+/** Watches every write of some objects, and records the result of `read` for each state. */
 export async function followObjects<T extends KubeObject, R>(
   client: Client,
   kind: Kind<T>,

@@ -189,7 +189,7 @@ const jobScenarios: JobScenarios = {
     await user.until(name, ({ status }) => status?.ready === 2);
     await user.patch(name, { suspend: true });
     await user.until(name, (job) => isSuspended(job) && (job.status?.terminating ?? 0) === 0);
-    // While suspended, and never started as far as anyone can see, it may be told where to run.
+    // While a Job is suspended and has not started, its node selector may be changed.
     await user.patch(name, { template: { spec: { nodeSelector: { 'kubernetes.io/os': 'linux' } } } });
     await user.patch(name, { suspend: false });
     for (let i = 0; i < 2; i++) await user.finish(await user.running(name));
@@ -245,7 +245,7 @@ const jobScenarios: JobScenarios = {
     );
     await user.finish(adopted);
     await user.until(name, ({ status }) => status?.succeeded === 1);
-    // One that no longer matches is let go, and another takes its place.
+    // A pod that no longer matches is released, and another one replaces it.
     const leaving = await user.pod(`adopted=${name}`, ({ status }) => status?.phase === 'Running');
     await user.patchPod(leaving, { metadata: { labels: { adopted: 'no' } } });
     await user.pod('adopted=no', ({ metadata: { ownerReferences, finalizers } }) => !ownerReferences && !finalizers);

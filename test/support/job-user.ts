@@ -31,7 +31,7 @@ export function isOver({ status }: Job): boolean {
   return isConditionTrue(status?.conditions, 'Complete') || isConditionTrue(status?.conditions, 'Failed');
 }
 
-/** Does with Jobs and their pods, in one namespace, what users do. */
+/** Acts like a user of Jobs and their pods, in one namespace. */
 export class JobUser {
   readonly client: Client;
   readonly namespace: string;
@@ -57,7 +57,7 @@ export class JobUser {
     return this.client.patch(Jobs, key, { type: 'merge', body: { spec } }, this.signal);
   }
 
-  /** The Job, once it is as wanted. */
+  /** Waits until the Job matches. */
   until(name: string, isWanted: (job: Job) => boolean): Promise<Job> {
     return this.#first(Jobs, { fieldSelector: `metadata.name=${name}` }, isWanted);
   }
@@ -66,7 +66,7 @@ export class JobUser {
     return this.until(name, isOver);
   }
 
-  /** A pod of the Job that runs, and that nobody has told to end yet. */
+  /** A running pod of the Job that is not ending yet. */
   running(jobName: string, index?: number): Promise<Pod> {
     const ofIndex = index === undefined ? '' : `,batch.kubernetes.io/job-completion-index=${String(index)}`;
     const labelSelector = `batch.kubernetes.io/job-name=${jobName}${ofIndex}`;
@@ -79,7 +79,7 @@ export class JobUser {
     );
   }
 
-  /** A pod among those selected that is as wanted, once there is one. */
+  /** Waits for a selected pod that matches. */
   pod(labelSelector: string, isWanted: (pod: Pod) => boolean): Promise<Pod> {
     return this.#first(Pods, { labelSelector }, isWanted);
   }

@@ -4,15 +4,15 @@ import { runLeaderElection } from '../../pkg/leaderelection/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
 import { silentLogger } from './loggers.ts';
 
-/** What a candidate says about itself, one JSON line at a time. */
+/** The output of a candidate, one JSON line each. */
 export interface CandidateReport {
   readonly atMs: number;
   readonly state: 'waiting' | 'leading' | 'stopping' | 'ended';
 }
 
 /**
- * One candidate in a process of its own, to be killed: `node leader-candidate.ts kubeconfig namespace/name identity`.
- * Does nothing as a leader but say so.
+ * One candidate in its own process, which tests kill: `node leader-candidate.ts kubeconfig namespace/name identity`. As
+ * the leader it only prints that it leads.
  */
 async function main([kubeconfig = '', lease = '', identity = '']: readonly string[]): Promise<void> {
   const [namespace = '', name = ''] = lease.split('/');

@@ -14,11 +14,11 @@ export interface LogLine {
   readonly level: 'error' | 'warn' | 'info' | 'verbose' | 'debug' | 'trace';
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Fields that the child logger carries already: a log line would show them twice. */
+  /** Fields that the child logger already has: a log line would have them twice. */
   readonly repeated: readonly string[];
 }
 
-/** Keeps what is logged, by itself and its children, in the order it was logged. */
+/** Records the lines of the logger and its children, in order. */
 export class RecordingLogger implements Logger {
   readonly lines: LogLine[];
   readonly #bound: Readonly<Record<string, unknown>>;

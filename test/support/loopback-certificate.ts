@@ -2,7 +2,7 @@ import { createSelfSigned } from '../../pkg/certificates/index.ts';
 
 const dayMs = 86_400_000;
 
-/** For TLS servers of tests: the certificate is its own authority. */
+/** A self-signed certificate for the TLS servers of tests. */
 export const { certificate, privateKey } = createSelfSigned({
   commonName: 'loopback',
   hosts: ['127.0.0.1'],

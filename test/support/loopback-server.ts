@@ -11,13 +11,13 @@ export interface ReceivedRequest {
 export type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
 /**
- * A plain HTTP server on loopback that answers as a script says: the first request by the first answer, and so on, the
- * last one for all that follow.
+ * An HTTP server on loopback with scripted responses: the first request gets the first response, and so on. All further
+ * requests get the last one.
  */
 export class LoopbackServer implements AsyncDisposable {
   readonly requests: ReceivedRequest[] = [];
   readonly sockets = new Set<Socket>();
-  /** Every connection ever made, those that have ended included. */
+  /** All connections, including closed ones. */
   connections = 0;
   readonly #answers: Answer[];
   readonly #server = createServer((request, response) => this.#receive(request, response));
@@ -49,7 +49,7 @@ export class LoopbackServer implements AsyncDisposable {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('error', () => undefined); // the client has gone: what some tests are about
+    request.on('error', () => undefined); // some tests disconnect the client
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request;
       const received = { method, path, headers, body: Buffer.concat(chunks).toString() };
@@ -71,8 +71,8 @@ export function status(code: number, fields: object = {}, headers: Readonly<Reco
   return json({ kind: 'Status', apiVersion: 'v1', code, ...fields }, code, headers);
 }
 
-/** Closes the connection without a word. */
+/** Closes the connection without a response. */
 export const hangUp: Answer = (response) => response.socket?.destroy();
 
-/** Lets the client wait for ever. */
+/** Never responds. */
 export const silence: Answer = () => undefined;

@@ -9,31 +9,31 @@ export const managerIdentity: Identity = { user: 'system:kube-controller-manager
 export interface ManagerOptions {
   /** Who it is to the API server; default `managerIdentity`. */
   readonly as?: Identity;
-  /** Until what `startManager` waits. Default `leading`: it holds the lease and its caches are synced. */
+  /** The state for which `startManager` waits. Default `leading`: it holds the lease and its caches are synced. */
   readonly until?: 'serving' | 'leading';
   readonly env?: Readonly<Record<string, string>>;
   /** A built executable. Default: the source. */
   readonly program?: string;
-  /** Gets the process as soon as there is one, long before it is at work. */
+  /** Called with the process as soon as it is started. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
 
-/** Our own kube-controller-manager as a process of its own. */
+/** A process of our kube-controller-manager. */
 export interface Manager extends AsyncDisposable {
   readonly pid: number;
   /** Of its HTTPS endpoints. */
   readonly baseUrl: string;
   /** Everything it has written to stdout and stderr so far. */
   logs(): string;
-  /** One request to its endpoints, as the cluster's admin unless told otherwise. */
+  /** Sends a request to its endpoints, by default as the admin of the cluster. */
   get(path: string, as?: Identity): Promise<PlainResponse>;
   /** Resolves once it holds the lease and its caches are synced; rejects when it exits before that. */
   leading(): Promise<void>;
   /** Sends a signal and returns at once. */
   signal(signal: NodeJS.Signals): void;
-  /** Asks it to end and resolves with its exit code when it has. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, like a crash. */
   kill(): Promise<void>;
   /** Resolves with its exit code; null when a signal ended it. */
   readonly exited: Promise<number | null>;

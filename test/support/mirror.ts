@@ -3,8 +3,8 @@ import type { Cached, KubeObject, ObjectKey } from '../../pkg/api/index.ts';
 import type { Handler } from '../../informers/index.ts';
 
 /**
- * Rebuilds a cache from nothing but the events a handler is given, and refuses an event that cannot follow on those
- * before: whatever an informer loses, invents, repeats or reorders is found out here.
+ * Rebuilds a cache from the events of a handler only, and throws on an event that cannot follow the earlier ones. So it
+ * detects lost, invented, repeated and reordered events of an informer.
  */
 export class Mirror<T extends KubeObject> {
   readonly objects = new Map<ObjectKey, Cached<T>>();

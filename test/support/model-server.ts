@@ -15,8 +15,8 @@ interface Snapshot {
 }
 
 /**
- * As much of an API server as an informer meets, in memory: revisions, a history that can be compacted, streamed and
- * paged lists, watches that lag behind and break off at any event.
+ * The parts of an API server that an informer uses, in memory: revisions, a history that can be compacted, streamed and
+ * paged lists, and watches that lag behind and end at any event.
  */
 export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
   readonly objects = new Map<ObjectKey, ConfigMap>();
@@ -62,14 +62,14 @@ export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
     this.#record({ type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion } } });
   }
 
-  /** Nothing before the present can be asked for any more. */
+  /** Compacts the history: older resource versions are gone. */
   compact(): void {
     this.#compacted = this.#revision;
     this.#history = [];
     this.#pages.clear();
   }
 
-  /** Every watcher is given some of what it has not got yet, perhaps with a bookmark behind. */
+  /** Sends every watcher some of its pending events, possibly with a bookmark. */
   deliver(): void {
     for (const { stream, pending } of this.#watchers) {
       const batch = pending.splice(0, Math.ceil(this.#random() * pending.length));
@@ -78,12 +78,12 @@ export class ModelServer implements Pick<Client, 'list' | 'watchBatches'> {
     }
   }
 
-  /** Every watcher is given all it has not got yet. */
+  /** Sends every watcher all of its pending events. */
   deliverAll(): void {
     for (const { stream, pending } of this.#watchers) stream.push([...pending.splice(0), this.#bookmark(false)]);
   }
 
-  /** Breaks every watch off, after some of what it has not got yet. */
+  /** Ends every watch, after some of its pending events. */
   disconnect(error?: Error): void {
     this.deliver();
     for (const { stream } of this.#watchers) stream.end(error);

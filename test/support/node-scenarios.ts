@@ -12,7 +12,7 @@ const forever: Toleration[] = [{ operator: 'Exists' }];
 /** Which controllers, and how. */
 type Setting = Pick<Scenario, 'controllers' | 'flags'>;
 
-/** One of everything that can befall a node, each with pods that bear it for ever, for long, and hardly. */
+/** All failures of a node, each with pods that tolerate it for ever, for long, and for a short time. */
 export function troubles(user: NodeUser, setting: Setting): Scenario {
   return {
     ...setting,
@@ -62,7 +62,7 @@ export function troubles(user: NodeUser, setting: Setting): Scenario {
   };
 }
 
-/** First a third of a zone falls silent, then every node. */
+/** First a third of the nodes of a zone stop posting their status, then all nodes. */
 export function darkness(user: NodeUser, setting: Setting): Scenario {
   return {
     ...setting,

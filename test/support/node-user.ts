@@ -28,7 +28,7 @@ export const readyStatus = ({ status }: Node | Pod): string | undefined =>
 export const isHealthy = (node: Node): boolean => isReady(node) && (node.spec.taints ?? []).length === 0;
 export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
 
-/** Bears how nodes fail; without a time, for ever. */
+/** Tolerates failed nodes, for ever if no time is set. */
 export const tolerating = (tolerationSeconds?: number): Toleration[] =>
   ['unreachable', 'not-ready'].map((name) => ({
     key: key(name),
@@ -44,7 +44,7 @@ export interface NodeUserOptions {
   readonly zones: readonly string[];
 }
 
-/** What people do to nodes and the pods on them, and what they wait for. */
+/** Acts like a user of nodes and their pods, and waits for conditions. */
 export class NodeUser {
   readonly client: Client;
   readonly hollow: HollowNodes;
@@ -109,7 +109,7 @@ export class NodeUser {
     await this.client.patch(Nodes, objectKey(undefined, name), { type: 'merge', body }, signal);
   }
 
-  /** All machines up, and the cluster aware of it. */
+  /** Waits until all nodes are ready. */
   async allUp(signal: AbortSignal): Promise<void> {
     for (const name of this.hollow.nodeNames) this.hollow.resumeHeartbeats(name);
     await watchUntil(this.client, Nodes, { count: this.nodeCount }, isHealthy, signal);

@@ -22,7 +22,7 @@ export interface Change {
   readonly object: Stored;
 }
 
-/** An answer of the API server that refuses something, as tests want one. */
+/** An error response of the API server. */
 export function apiError(code: number, reason: string, message = reason, causes: readonly string[] = []): ApiError {
   const details = causes.length === 0 ? undefined : { causes: causes.map((cause) => ({ reason: cause })) };
   return new ApiError('test', { code, reason, message, status: 'Failure', details });
@@ -75,7 +75,7 @@ export class ObjectStore {
     return this.#save(kind, 'ADDED', stored);
   }
 
-  /** Puts an object in as it is, whatever a server would make of it; missing metadata are filled in. */
+  /** Stores an object without validation. Fills in missing metadata. */
   seed(kind: Kind, object: Unstored): Stored {
     this.#created += 1;
     const { name = '', uid = `uid-${this.#created}` } = object.metadata;
@@ -122,7 +122,7 @@ export class ObjectStore {
     }
   }
 
-  /** Changes of one kind after a resource version, then those to come. Returns how to stop listening. */
+  /** Calls back with the changes of one kind after a resource version. Returns a function that stops it. */
   follow(kind: Kind, after: string, listener: (change: Change) => void): () => void {
     const resource = resourceName(kind);
     const mine = (change: Change): void => {
@@ -176,7 +176,7 @@ function notFound(kind: Kind, key: ObjectKey): ApiError {
   return new ApiError('test', { code: 404, reason: 'NotFound', message, status: 'Failure', details });
 }
 
-/** A deletion that waits for what becomes of the dependents says so in a finalizer. */
+/** A deletion that orphans or waits for dependents adds a finalizer. */
 function propagated(finalizers: readonly string[], policy: DeleteOptions['propagationPolicy']): string[] {
   if (policy === undefined) return [...finalizers];
   const others = finalizers.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion');
@@ -188,7 +188,7 @@ function statusOf(object: Stored): { status?: unknown } {
   return isFields(object['status']) ? { status: object['status'] } : {};
 }
 
-/** Five letters, like a server's, but the same in every run. */
+/** Five letters like those of a server, but the same in every run. */
 function suffix(count: number): string {
   return count.toString(36).padStart(5, 'x');
 }

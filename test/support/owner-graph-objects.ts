@@ -49,7 +49,7 @@ export class GraphObjects {
       try {
         await client.patch(metadataOf(this.#kindOf(index)), this.#key(index), { type: 'merge', body }, signal);
       } catch (error) {
-        if (!isNotFound(error)) throw error; // collected already, with an owner that is no more
+        if (!isNotFound(error)) throw error; // already collected, because an owner is absent
       }
     });
   }
@@ -119,8 +119,8 @@ function describeObject(index: number, owners: readonly (number | undefined)[], 
 }
 
 /**
- * Resolves when a garbage collector has seen every object of a kind that is there now: it has then collected one that
- * came after them. What it has not seen it can neither wait for nor let go.
+ * Resolves when the garbage collector has observed all current objects of a kind: then it has collected an object that was
+ * created after them. It can neither wait for nor orphan an object that it has not observed.
  */
 export async function untilSeen(client: Client, kind: Kind, namespace: string, signal: AbortSignal): Promise<void> {
   const nobody = { metadata: { name: 'nobody', uid: randomUUID() } };

@@ -45,9 +45,9 @@ export function planGraph(random: Random, options: GraphOptions): PlannedObject[
 }
 
 /**
- * What the rules of garbage collection say is left of a graph: an object goes when it has had owners and all of them
- * have gone; while one is left, references to the others are taken off. An orphaning deletion takes the references off
- * and nothing else. How a deletion is carried out, in the foreground or not, makes no difference in the end.
+ * The result of garbage collection by its rules. An object is deleted when it had owners and all of them are deleted.
+ * While one owner is left, references to the others are removed. Orphaning only removes references. Foreground and
+ * background deletion have the same result.
  */
 export class OwnershipModel {
   readonly #owners: Map<number, Set<number | undefined>>;

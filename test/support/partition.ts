@@ -2,7 +2,7 @@ import type { Kind, KubeObject } from '../../pkg/api/index.ts';
 import type { Client, ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../pkg/client/index.ts';
 import { connectionError } from './scripted-client.ts';
 
-/** A client whose way to the server can be cut, while others still reach it. */
+/** A client that can be partitioned from the server while others still reach it. */
 export class Partition implements Pick<Client, 'list' | 'watchBatches'> {
   readonly #client: Client;
   #way = new AbortController();
@@ -11,7 +11,7 @@ export class Partition implements Pick<Client, 'list' | 'watchBatches'> {
     this.#client = client;
   }
 
-  /** Everything under way fails, and so does everything new. */
+  /** Requests in flight and new requests fail. */
   cut(): void {
     this.#way.abort(connectionError());
   }

@@ -1,6 +1,6 @@
 /**
- * Reads Prometheus' text format (version 0.0.4) and refuses what a scraper might take amiss: series without a type,
- * families in pieces, duplicates, histograms whose parts contradict each other.
+ * Parses the text format of Prometheus (version 0.0.4). Throws on text that a scraper might misread: series without a
+ * type, split families, duplicates, inconsistent histograms.
  */
 export function parsePrometheusText(text: string): ReadonlyMap<string, PrometheusFamily> {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line does not end');

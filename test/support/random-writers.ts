@@ -13,9 +13,9 @@ export interface RandomWritersOptions {
 
 const writerCount = 16;
 
-/** Creates, updates and deletes config maps at random, several at once; no two writers share an object. */
+/** Creates, updates and deletes ConfigMaps at random, several at once. No two writers share an object. */
 export class RandomWriters {
-  /** What the server has said yes to, as `name@resourceVersion` or `name deleted`. */
+  /** The writes that the server confirmed, as `name@resourceVersion` or `name deleted`. */
   readonly made: string[] = [];
   readonly #client: Client;
   readonly #namespace: string;

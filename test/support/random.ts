@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1, the same for the same seed: a failing run can be repeated. (mulberry32) */
+/** Random numbers from 0 to 1, the same for the same seed, so that a failing run can be repeated (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

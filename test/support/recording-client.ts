@@ -44,14 +44,14 @@ export interface Action {
   readonly body?: unknown;
 }
 
-/** Looks at a call. Throwing, or rejecting, is what the caller then sees; waiting delays its answer. */
+/** Called for a call of the client. Its error is thrown to the caller, and its wait delays the response. */
 export type Reaction = (action: Action, signal: AbortSignal) => void | Promise<void>;
 
 export interface RecordingClientOptions {
   readonly name?: string;
   /** For `creationTimestamp` and `deletionTimestamp`; default 1970. */
   readonly now?: () => number;
-  /** Speak to the same server as this client, with records and reactions of one's own. */
+  /** Use the same server as this client, with separate records and reactions. */
   readonly sharing?: RecordingClient;
 }
 
@@ -79,27 +79,27 @@ export class RecordingClient implements Client {
     this.#store = sharing === undefined ? new ObjectStore(() => formatTime(now())) : sharing.#store;
   }
 
-  /** The calls that meant to change something, in order. */
+  /** The writing calls, in order. */
   get writes(): readonly Action[] {
     return this.actions.filter(({ verb }) => !readVerbs.has(verb));
   }
 
-  /** Puts an object into the store as it is, status and all, without recording a call. */
+  /** Stores an object as it is, with its status, without recording a call. */
   seed<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>): T {
     return this.#answer(kind, this.#store.seed(kind, asStored(object)));
   }
 
-  /** What the store holds now, without recording a call. */
+  /** The stored object, without recording a call. */
   stored<T extends KubeObject>(kind: Kind<T>): T[] {
     return this.#store.all(kind).map((object) => this.#answer(kind, object));
   }
 
-  /** Reacts before a call has had its effect. Returns how to stop that. */
+  /** Calls the reaction before a call takes effect. Returns a function that removes it. */
   before(verb: Action['verb'] | '*', react: Reaction): () => void {
     return this.#addReaction('before', verb, react);
   }
 
-  /** Reacts after the effect: a throw here is an answer that got lost on its way. */
+  /** Calls the reaction after the effect: an error here is a lost response. */
   after(verb: Action['verb'] | '*', react: Reaction): () => void {
     return this.#addReaction('after', verb, react);
   }

@@ -16,7 +16,7 @@ const deletionCost = (cost: number): object => ({
   metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': String(cost) } },
 });
 
-/** One behaviour each, on objects of their own that carry its name. */
+/** One behaviour each, on separate objects of the same name. */
 const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => Promise<unknown>>> = {
   async scaled(user, name) {
     await user.replicaSet(name, { replicas: 3 });
@@ -65,7 +65,7 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
   async 'adopts-later'(user, name) {
     await user.replicaSet(name, { replicas: 2 });
     await user.untilAvailable(ReplicaSets, name, 2);
-    // One too many then, and the one that is not ready has to go.
+    // Now there is one pod too many, and the one that is not ready is deleted.
     await user.pod(`${name}-orphan`, { app: name, annotations: neverReady });
     await eventually(
       async () => !(await user.pods(name)).some(({ metadata }) => metadata.name === `${name}-orphan`),

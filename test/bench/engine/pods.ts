@@ -6,13 +6,13 @@ import type { ClusterAccess } from '../../cluster/index.ts';
 export const stampAnnotation = 'bench/written-at';
 
 const podsPerOwner = 100;
-/** Requests to etcd under way at once: enough to keep it, and the API server behind it, busy. */
+/** Requests to etcd in flight: enough to keep etcd and the API server busy. */
 const writers = 16;
 const namespace = 'bench';
 
 /**
- * Puts pods straight into etcd, as the API server would have stored them: running, with a status and the fields of
- * their managers, some 11 kB of JSON each. Through the API server it would take minutes, most of it the server's own.
+ * Writes pods directly to etcd, as the API server would have stored them: running, with a status and managed fields, about
+ * 11 kB of JSON each. Through the API server it would take minutes.
  */
 export async function writePods(
   { etcdUrl }: Pick<ClusterAccess, 'etcdUrl'>,
@@ -109,7 +109,7 @@ function podJson(index: number): string {
   return JSON.stringify(pod).replace('"metadata":{', `"metadata":{"managedFields":${managedFieldsJson},`);
 }
 
-/** Names alone, and so the same for all. */
+/** Contains only names of fields, so it is the same for all pods. */
 let managedFieldsJson: string | undefined;
 
 function managedFieldsOf({ metadata, spec, status }: Record<'metadata' | 'spec' | 'status', object>): object[] {
@@ -117,7 +117,7 @@ function managedFieldsOf({ metadata, spec, status }: Record<'metadata' | 'spec' 
 }
 
 function specOf(index: number, app: string): object {
-  const access = `kube-api-access-${suffixOf(index)}`; // another for each pod, which makes their containers differ
+  const access = `kube-api-access-${suffixOf(index)}`; // different for each pod, so that their containers differ
   const env = Array.from({ length: 8 }, (_, i) => ({
     name: `SETTING_${i}`,
     value: `https://service-${i}.example:8443`,
@@ -215,7 +215,7 @@ function manager(name: string, owned: object, subresource?: string): object {
   return { ...entry, fieldsType: 'FieldsV1', fieldsV1: fieldsOf(owned), subresource };
 }
 
-/** The tree of field names in which the server notes who set what. */
+/** The tree of field names in `managedFields`. */
 function fieldsOf(value: unknown): object {
   if (typeof value !== 'object' || value === null) return {};
   if (!Array.isArray(value)) {

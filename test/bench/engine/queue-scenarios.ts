@@ -17,14 +17,14 @@ async function takeAll(queue: WorkQueue<string>): Promise<void> {
 type Scenario = (keys: readonly string[]) => Promise<void>;
 
 const scenarios: Readonly<Record<string, Scenario>> = {
-  /** All keys wait before the first is taken: what a restart with a full cluster looks like. */
+  /** All keys wait before the first is taken, like after a restart in a full cluster. */
   async 'add all, then take and done'(keys) {
     const queue = newQueue();
     for (const key of keys) queue.add(key);
     await queue.shutDown();
     await takeAll(queue);
   },
-  /** Workers take while keys are added: what a busy cluster looks like. */
+  /** Workers take keys while others are added, like in a busy cluster. */
   async 'add to five workers'(keys) {
     const queue = newQueue();
     const workers = Array.from({ length: 5 }, () => takeAll(queue));
@@ -55,7 +55,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
 };
 
-/** Runs each scenario twice, the first time to warm up, and tells what the second took. */
+/** Runs each scenario twice, first to warm up, and returns the time of the second run. */
 export async function runQueueScenarios(count: number, answer: (result: object) => void): Promise<void> {
   const keys = Array.from({ length: count }, (_, i) => `namespace-${i % 100}/name-${i}`);
   for (const [scenario, run] of Object.entries(scenarios)) {

@@ -17,7 +17,7 @@ export interface ProcessUsage {
   readonly peakRssMegabytes: number;
 }
 
-/** One of the programs that are compared, as a process whose costs are read from outside, by the same means for all. */
+/** One of the compared programs, as a process. Its CPU and memory are read from outside, in the same way for all. */
 export class Subject implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -60,7 +60,7 @@ export class Subject implements AsyncDisposable {
     return JSON.parse(value) as Record<string, number>;
   }
 
-  /** Every answer until the program ends. */
+  /** All results until the program ends. */
   async *answers(): AsyncGenerator<Readonly<Record<string, unknown>>, void, undefined> {
     for (let next = await this.#lines.next(); next.done !== true; next = await this.#lines.next()) {
       yield JSON.parse(next.value) as Record<string, unknown>;

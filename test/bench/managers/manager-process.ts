@@ -7,7 +7,7 @@ import { binaryPath, findFreePort, type Cluster, type ServerProcess } from '../.
 
 export type ManagerName = 'ours' | 'go';
 
-/** What users deploy. */
+/** The build that users deploy. */
 const executable = join(import.meta.dirname, '../../../dist/kube-controller-manager');
 
 /** The first run brings the files into memory, as the first start after an installation does; all others find that done. */
@@ -21,7 +21,7 @@ export interface ManagerUsage {
   readonly settledMegabytes: number;
 }
 
-/** One of the two controller managers, as a process whose costs can be read at any time. */
+/** One of the two controller managers, as a process whose CPU and memory can be read at any time. */
 export class ManagerProcess implements AsyncDisposable {
   readonly #process: ServerProcess;
   readonly #cluster: Cluster;
@@ -33,7 +33,7 @@ export class ManagerProcess implements AsyncDisposable {
     this.#url = url;
   }
 
-  /** Starts it and returns at once: when it is at work is for the workload to find out. */
+  /** Starts it and returns at once. The workload waits until it leads. */
   static async start(manager: ManagerName, cluster: Cluster, flags: readonly string[]): Promise<ManagerProcess> {
     const port = await findFreePort();
     const kubeconfig = cluster.kubeconfig({ user: 'system:kube-controller-manager' });
@@ -71,12 +71,12 @@ export class ManagerProcess implements AsyncDisposable {
     };
   }
 
-  /** From here on the peak is that of what follows. */
+  /** Resets the peak of the memory. */
   resetPeak(): void {
     writeFileSync(`/proc/${this.#process.pid}/clear_refs`, '5');
   }
 
-  /** Requests sent to the API server since the process started, by method. To tell them costs the process time, too. */
+  /** Requests to the API server since the process started, by method. Reading them costs the process CPU too. */
   async readRequests(): Promise<ReadonlyMap<string, number>> {
     const { body } = await this.#cluster.request({ path: `${this.#url}/metrics` });
     const totals = new Map<string, number>();

@@ -4,7 +4,7 @@ import { ManagerProcess, type ManagerName } from './manager-process.ts';
 import { Stage } from './stage.ts';
 import { dailyWork, storm, type Workload } from './workloads.ts';
 
-/** What one manager needed for one workload in one round. */
+/** The measurements of one manager for one workload in one round. */
 export interface Measurement {
   readonly workload: string;
   readonly manager: ManagerName;
@@ -26,7 +26,7 @@ export interface Conditions {
 const settleMs = 5000;
 
 function managerFlags(manager: ManagerName, { controllers, flags }: Conditions): string[] {
-  // A lease of its own for every start is always free: the Go binary leaves its last one to expire.
+  // A separate lease for every start, which is never held: the Go binary does not release its lease.
   const lease = `bench-${manager}-${process.hrtime.bigint()}`;
   return [`--controllers=${controllers.join(',')}`, `--leader-elect-resource-name=${lease}`, ...flags];
 }
@@ -55,7 +55,7 @@ export const measureDay = (manager: ManagerName, conditions: Conditions): Promis
 export const measureStorm = (manager: ManagerName, conditions: Conditions): Promise<Measurement[]> =>
   measureWork(manager, storm(conditions.scale), conditions);
 
-/** Start-up, and the cost of doing nothing, on an empty cluster and on full ones. Both managers see the same objects. */
+/** Start and idle, on an empty cluster and on full ones. Both managers have the same objects. */
 export async function measureStarts(
   order: readonly ManagerName[],
   conditions: Conditions,
@@ -72,7 +72,7 @@ export async function measureStarts(
   const pods = (from: number, to: number): object[] =>
     Array.from({ length: to - from }, (_, i) => ({
       metadata: { name: `pod-${from + i}`, namespace, labels: { app: 'idle', part: String((from + i) % 100) } },
-      // No node takes it, so that nothing but the managers has work with it.
+      // No node runs it, so that only the managers have work.
       spec: { schedulerName: 'none', nodeSelector: { nowhere: 'true' }, containers: [{ name: 'app', image: 'app:1' }] },
     }));
   await stage.createAll(Pods, pods(0, size(5000)));
@@ -102,7 +102,7 @@ async function measureStart(
   await using process = await ManagerProcess.start(manager, stage.cluster, managerFlags(manager, conditions));
   await stage.untilPods(namespace, 1);
   const wallSeconds = (systemClock.monotonic() - startMs) / 1000;
-  await systemClock.sleep(settleMs, stage.signal); // caches that nobody waited for may still be filling
+  await systemClock.sleep(settleMs, stage.signal); // some caches may not be synced yet
   const usage = process.readUsage();
   const requests = Object.fromEntries(await process.readRequests());
   const start: Measurement = { workload: name, manager, wallSeconds, ...usage, requests };
@@ -117,7 +117,7 @@ async function measure(
   process: ManagerProcess,
   run: () => Promise<void>,
 ): Promise<Measurement> {
-  // To count the requests is no part of the workload: that is done before it begins, and after it has ended.
+  // Reading the requests is not part of the workload, so it happens before the start and after the end.
   const requestsBefore = await process.readRequests();
   const before = process.readUsage();
   process.resetPeak();
@@ -139,7 +139,7 @@ async function prepareReplicaSet(stage: Stage, namespace: string): Promise<void>
   await stage.createAll(ReplicaSets, [{ metadata: { name: 'first', namespace }, spec }]);
 }
 
-/** The manager leads and has acted once: from here on its costs are those of the work. */
+/** Waits until the manager leads and has done some work. From then on it measures the workload. */
 async function firstReconcile(stage: Stage, namespace: string): Promise<void> {
   await prepareReplicaSet(stage, namespace);
   await stage.untilPods(namespace, 1);

@@ -64,7 +64,7 @@ export function formatTable(rows: readonly Row[]): string {
   return [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`, ...lines].join('\n');
 }
 
-/** A Markdown table of what was asked of the API server, by method: each cell ours / Go. */
+/** A Markdown table of the requests to the API server, by method: each cell ours / Go. */
 export function formatRequests(measurements: readonly Measurement[]): string {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const workloads = [...new Set(measurements.map(({ workload }) => workload))];

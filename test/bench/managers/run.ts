@@ -1,6 +1,6 @@
 /**
- * Our controller manager beside the Go one: the same workloads on the same kind of cluster, in turn, several rounds,
- * and the medians as a table, JSON and a chart. `npm run bench -- --help` lists the options.
+ * Compares our controller manager with the Go one: the same workloads on the same kind of cluster, alternating, in several
+ * rounds. Writes the medians as a table, JSON and a chart. `npm run bench -- --help` lists the options.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

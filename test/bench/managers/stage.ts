@@ -15,7 +15,7 @@ import { startCluster, type Cluster } from '../../cluster/index.ts';
 import { createNamespace } from '../../suites/use-cluster.ts';
 import { silentLogger } from '../../support/loggers.ts';
 
-/** A cluster with hollow nodes, and what a workload needs to act on it and to see that it is done. */
+/** A cluster with hollow nodes, with functions to create objects and to wait for them. */
 export class Stage implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly client: Client;

@@ -41,7 +41,7 @@ const inNamespace = (namespace: string, objects: readonly object[]): object[] =>
     return { ...object, metadata: { ...metadata, namespace } };
   });
 
-/** What a day in a cluster is made of; `scale` shrinks all of it alike. */
+/** The work of a typical day in a cluster. `scale` scales all of it. */
 export function dailyWork(scale: number): readonly Workload[] {
   const size = (count: number): number => Math.max(1, Math.round(count * scale));
   const large = size(1000);
@@ -137,7 +137,7 @@ export function dailyWork(scale: number): readonly Workload[] {
   ];
 }
 
-/** A namespace with so many Deployments that looking at all of them for each of them would never end. */
+/** A namespace with so many Deployments that a controller must not list all of them for each one. */
 export function storm(scale: number): readonly Workload[] {
   const size = (count: number): number => Math.max(1, Math.round(count * scale));
   const count = size(3000);
