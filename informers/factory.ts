@@ -6,15 +6,15 @@ import type { InformerDependencies, InformerSettings } from './shared-informer.t
 import { Turns } from '../pkg/time/index.ts';
 
 export interface SharedInformerFactoryOptions extends InformerDependencies {
-  /** Only objects of this namespace. Absent: all. Kinds that live in no namespace are not concerned. */
+  /** Only objects of this namespace. Default: all. Cluster-scoped kinds are not affected. */
   readonly namespace?: string | undefined;
-  /** The resync period of handlers that name none, for kinds without a setting of their own. Default 0: none. */
+  /** The resync period of handlers that set none, for kinds without settings of their own. Default 0: no resync. */
   readonly resyncMs?: number | undefined;
   /** Made by `settingsFor`. */
   readonly settings?: readonly KindSettings[] | undefined;
 }
 
-/** Settings of one kind, whose type has been checked and is not needed any more. */
+/** The settings of one kind. `settingsFor` has checked their type. */
 export interface KindSettings {
   readonly kind: Kind;
   readonly settings: InformerSettings<KubeObject>;
@@ -25,7 +25,7 @@ export function settingsFor<T extends KubeObject>(kind: Kind<T>, settings: Infor
   return { kind, settings };
 }
 
-/** One informer of its own, for whoever wants neither to share it nor to have it started by a factory. */
+/** One informer that nobody shares and that the caller runs. */
 export function createInformer<T extends KubeObject>(
   kind: Kind<T>,
   dependencies: InformerDependencies,
@@ -42,11 +42,11 @@ interface Member {
 }
 
 /**
- * Makes one informer per kind (and one more for its metadata alone, or for a selection) for the whole process.
+ * Makes one informer per kind for the whole process, and one more for its metadata alone or for a selection.
  *
- * Before `start` nothing runs, so that handlers and indexes can be added at leisure; what is asked for later runs at
- * once. All informers share the processor's time in turns. The life of a factory ends with the signal of the first
- * `start`, or with `shutdown`: informers made afterwards never run.
+ * Nothing runs before `start`, so handlers and indexes can be added first. An informer that is asked for later starts at
+ * once. All informers share the CPU in turns. The signal of the first `start`, or `shutdown`, ends the factory: informers
+ * made afterwards never run.
  */
 export class SharedInformerFactory implements InformerFactory {
   readonly #options: SharedInformerFactoryOptions;
@@ -81,7 +81,7 @@ export class SharedInformerFactory implements InformerFactory {
     return isPart || !this.#members.has(idOf(kind)) ? undefined : this.informerFor(kind);
   }
 
-  /** Starts every informer there is; those asked for later start by themselves. Calling it again changes nothing. */
+  /** Starts every informer. Informers asked for later start by themselves. A second call has no effect. */
   start(signal: AbortSignal): void {
     if (this.#started || this.#stop.signal.aborted) return;
     this.#started = true;
@@ -95,12 +95,12 @@ export class SharedInformerFactory implements InformerFactory {
     for (const member of this.#members.values()) this.#startMember(member);
   }
 
-  /** Resolves once the store of every informer that there is now holds its whole initial list. */
+  /** Resolves once the store of every present informer holds its whole initial list. */
   async waitForCacheSync(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#members.values()].map(({ informer }) => informer.waitForSync(signal)));
   }
 
-  /** Resolves once its informer has ended, if it ends: with handlers on it, it is still needed by someone. */
+  /** Resolves once the informer has ended. An informer with handlers does not end: another controller needs it. */
   async release(kind: Kind, selection: InformerSelection = {}): Promise<void> {
     const id = idOf(kind, selection);
     const member = this.#members.get(id);

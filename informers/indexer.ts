@@ -10,12 +10,12 @@ interface Waiter {
   readonly latch: Latch;
 }
 
-/** What an index function throws is told here; the object is then not to be found through that index. */
+/** Receives what an index function throws. The object is then missing in that index. */
 export type IndexErrorListener = (index: string, error: unknown) => void;
 
 /**
- * The cache of one kind. Its informer alone holds it as an `Indexer` and writes; everyone else sees a `Store`.
- * Indexes hold keys, not objects: an update that changes no indexed value, as nearly all do, leaves them alone.
+ * The cache of one kind. Only its informer holds it as an `Indexer` and writes; all others read it as a `Store`. Indexes
+ * hold keys, not objects: nearly all updates change no indexed value, and so no index.
  */
 export class Indexer<T extends KubeObject> implements Store<T> {
   readonly #objects = new Map<ObjectKey, Cached<T>>();
@@ -42,7 +42,7 @@ export class Indexer<T extends KubeObject> implements Store<T> {
 
   list(namespace?: string): readonly Cached<T>[] {
     if (namespace === undefined) return [...this.#objects.values()];
-    this.addIndex(this.#byNamespace); // most kinds are never asked by namespace: built for those that are
+    this.addIndex(this.#byNamespace); // built on first use: most kinds are never listed by namespace
     return this.byIndex(this.#byNamespace, namespace);
   }
 
@@ -73,7 +73,7 @@ export class Indexer<T extends KubeObject> implements Store<T> {
     }
   }
 
-  /** Keys in no particular order. The writer may delete what it has been given while it iterates. */
+  /** All keys and objects, unordered. The writer may delete entries while it iterates. */
   entries(): IterableIterator<[ObjectKey, Cached<T>]> {
     return this.#objects.entries();
   }
@@ -101,8 +101,8 @@ export class Indexer<T extends KubeObject> implements Store<T> {
   }
 
   /**
-   * Everything up to this resource version is in the store. Not taken as a maximum: a server restored from a backup
-   * counts from an earlier version again, and the store then holds no more than that server knows.
+   * The store holds everything up to this resource version. A lower version than before is accepted: a server restored
+   * from a backup counts from an earlier version again.
    */
   advanceTo(resourceVersion: string): void {
     this.#resourceVersion = resourceVersion;

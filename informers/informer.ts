@@ -4,10 +4,10 @@ import type { ListOptions } from '../pkg/client/index.ts';
 /**
  * One cache of one kind, shared by every controller of the process, and the changes to it as events.
  *
- * Order: the events of one object reach a handler in the order of its resource versions; the store is at least as new
- * as any event a handler has seen. Duplicates: none, but after a relist intermediate states may have been skipped.
- * An object that was deleted and created anew unseen is told as `deleted` (missed) and `added`, never as an update.
- * Abort: the signal given to the factory's `start` ends every informer; what is still buffered is not delivered.
+ * Order: a handler receives the events of one object in the order of its resource versions. The store is at least as new
+ * as any event that a handler has received. Duplicates: none. A relist may skip intermediate states. An object that was
+ * deleted and created again during a gap is reported as `deleted` (missed) and `added`, never as an update.
+ * Abort: the signal given to the factory's `start` ends every informer. Buffered events are not delivered.
  */
 export interface Informer<T extends KubeObject> {
   readonly kind: Kind<T>;
@@ -20,14 +20,14 @@ export interface Informer<T extends KubeObject> {
   waitForSync(signal: AbortSignal): Promise<void>;
 }
 
-/** The read side of a cache. Nothing here waits, copies or asks the server. */
+/** The read side of a cache. Reads are synchronous, copy nothing, and never ask the server. */
 export interface Store<T extends KubeObject> {
   readonly size: number;
   get(key: ObjectKey): Cached<T> | undefined;
   /** Every object, or those of one namespace. */
   list(namespace?: string): readonly Cached<T>[];
   byIndex(index: Index<T>, value: string): readonly Cached<T>[];
-  /** Whether the cache has caught up with this resource version, for controllers that wait to see their own writes. */
+  /** Whether the cache has observed this resource version: controllers wait for their own writes. */
   hasSeen(resourceVersion: string): boolean;
   /** Resolves once `hasSeen` is true. */
   waitUntilSeen(resourceVersion: string, signal: AbortSignal): Promise<void>;
@@ -46,45 +46,44 @@ export function defineIndex<T extends KubeObject>(
   return { name, valuesOf };
 }
 
-/** Called synchronously and in order. What one handler throws is logged and reaches no other. */
+/** Called synchronously and in order. An exception is logged and affects no other handler. */
 export interface Handler<T extends KubeObject> {
   /** `initial`: part of the list that the handler found when it was added. */
   added?(object: Cached<T>, initial: boolean): void;
   /** Also called by a resync, with the same object twice. */
   updated?(before: Cached<T>, after: Cached<T>): void;
-  /** `missed`: the deletion itself was not seen, `last` may be older than what was deleted. */
+  /** `missed`: the delete event was lost, so `last` may be older than the deleted object. */
   deleted?(last: Cached<T>, missed: boolean): void;
 }
 
 export interface HandlerOptions {
-  /** How often the cache is replayed to this handler as updates. Absent: the informer's default; 0: never. */
+  /** How often the cache is replayed to this handler as updates. Default: the informer's; 0: never. */
   readonly resyncMs?: number | undefined;
 }
 
 export interface HandlerRegistration {
-  /** The handler has been given the whole initial list. */
+  /** The handler has received the whole initial list. */
   readonly hasSynced: boolean;
   waitForSync(signal: AbortSignal): Promise<void>;
   remove(): void;
 }
 
-/** Part of a kind, chosen by the server: what no controller reads is neither sent nor kept. */
+/** A part of a kind, selected by the server. Objects outside of it are neither sent nor cached. */
 export type InformerSelection = Pick<ListOptions, 'labelSelector' | 'fieldSelector'>;
 
 /**
- * Makes one informer per kind for the whole process, and one more where the metadata or a selection alone is asked for.
- * Once the process is under way, an informer starts when it is first asked for.
+ * Makes one informer per kind for the whole process, and one more for its metadata alone or for a selection. Once the
+ * process runs, an informer starts when it is first asked for.
  */
 export interface InformerFactory {
   informerFor<T extends KubeObject>(kind: Kind<T>, selection?: InformerSelection): Informer<T>;
   /**
-   * The informer of all objects of a kind, if someone has asked for it already: for whoever can do with less than a
-   * cache, and would not have one made for its own sake.
+   * The informer of all objects of a kind, if it exists already: for callers that can use a cache but do not need one.
    */
   find<T extends KubeObject>(kind: Kind<T>): Informer<T> | undefined;
   /**
-   * Ends the informer of a kind that has gone or is not needed any more, and resolves when it has ended; a later
-   * `informerFor` makes a new one. Does nothing while handlers are registered on it: someone else still needs it.
+   * Ends the informer of a kind that is gone or no longer needed, and resolves when it has ended. A later `informerFor`
+   * makes a new one. Has no effect while handlers are registered on it: another controller needs it.
    */
   release(kind: Kind, selection?: InformerSelection): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import type { ObjectKey } from '../pkg/api/index.ts';
 
 /**
- * Most values of most indexes lead to one object or to a handful (the pods of a node, the replica sets of a
- * deployment), and a `Set` for each would weigh more than the keys in it: one key stands alone, a few share an array.
+ * Most values lead to one key or a few: the pods of a node, the ReplicaSets of a Deployment. A `Set` for each would take
+ * more memory than the keys in it. So one key is stored as it is, and a few share an array.
  */
 type Bucket = ObjectKey | ObjectKey[] | Set<ObjectKey>;
 
-/** Beyond this many keys the search through an array costs more than a `Set` weighs. */
+/** With more keys, searching an array costs more than the memory of a `Set`. */
 const largestArray = 16;
 
 /** From a value to the keys of the objects that have it. */
@@ -55,7 +55,7 @@ export class KeyIndex {
       const position = bucket.indexOf(key);
       if (position >= 0) bucket.splice(position, 1);
     }
-    // An emptied bucket left behind would be a leak: values such as uids and node names never come back.
+    // An empty bucket would be a leak: values such as uids and node names are never used again.
     if ((bucket instanceof Set ? bucket.size : bucket.length) === 0) this.#buckets.delete(value);
   }
 }

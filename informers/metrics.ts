@@ -2,13 +2,13 @@ import type { Kind } from '../pkg/api/index.ts';
 import { defineGauge, defineHistogram } from '../pkg/metrics/index.ts';
 import type { MetricsRegistry } from '../pkg/metrics/index.ts';
 
-/** What one informer reports about itself. */
+/** The metrics of one informer. */
 export interface InformerMetrics {
-  /** `read` tells how many changes have come from the server and are not in the store yet. */
+  /** `read` returns the number of received changes that are not in the store yet. */
   readQueuedItems(read: () => number): void;
-  /** One change has been put into the store and handed to the handlers' buffers. Called for every change. */
+  /** Called for every change, after it is in the store and in the handlers' buffers. */
   observeProcessing(seconds: number): void;
-  /** The informer has ended, its series with it: kinds come and go. */
+  /** Removes the series of an informer that has ended. */
   remove(): void;
 }
 

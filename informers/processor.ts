@@ -6,10 +6,10 @@ import type { Change } from './store-updates.ts';
 import type { Handler, HandlerRegistration } from './informer.ts';
 import { Latch } from './latch.ts';
 
-/** What waits in a listener's buffer. */
+/** An entry in a listener's buffer. */
 type Entry<T extends KubeObject> =
   | Change<T>
-  /** The cache as it was: one entry for all its objects, whose places in the order are next to each other anyway. */
+  /** The cache at one moment: one entry for all its objects. */
   | { readonly type: 'replayed'; readonly objects: readonly Cached<T>[]; readonly as: 'initial' | 'resync' }
   | { readonly type: 'synced' };
 
@@ -24,7 +24,7 @@ interface Resync<T extends KubeObject> {
   timer: Timer | undefined;
 }
 
-/** Hands every change to every listener, in order. Each listener works through its own buffer, at its own pace. */
+/** Hands every change to every listener, in order. Each listener has its own buffer and its own pace. */
 export class Processor<T extends KubeObject> {
   readonly #options: ProcessorOptions;
   readonly #readCache: () => readonly Cached<T>[];
@@ -138,7 +138,7 @@ class Listener<T extends KubeObject> implements Task {
     this.#turns.wake(this);
   }
 
-  /** One that has not got through the last resync is not given another on top. */
+  /** A listener that has not finished the last resync gets no second one. */
   resync(objects: readonly Cached<T>[]): void {
     if (this.#resyncing || objects.length === 0) return;
     const entry = { type: 'replayed', objects, as: 'resync' } as const;
@@ -163,7 +163,7 @@ class Listener<T extends KubeObject> implements Task {
     return this.#buffer.length > 0;
   }
 
-  /** What the handler has no function for need not wait in its buffer. */
+  /** Entries that the handler has no function for are not buffered. */
   #isWanted(entry: Entry<T>): boolean {
     switch (entry.type) {
       case 'added':

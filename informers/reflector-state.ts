@@ -1,37 +1,37 @@
 import { backoffDelay } from '../pkg/time/index.ts';
 
-/** How the whole state is asked for: as the beginning of a watch, in pages, or in one piece. */
+/** How the initial list is read: as the beginning of a watch, in pages, or in one piece. */
 export type ListMode = 'stream' | 'pages' | 'whole';
 
 /** What to do next. */
 export type Position =
   | { readonly at: 'unknown'; readonly list: ListMode }
-  /** Everything up to this version has been passed on: a watch may go on from here. */
+  /** Everything up to this version has been passed on. A watch may continue from here. */
   | { readonly at: 'version'; readonly resourceVersion: string };
 
 export interface ReflectorState {
   readonly position: Position;
-  /** The server refuses to stream lists; it will not learn to while this process runs. */
+  /** The server refuses to stream lists. This does not change while the process runs. */
   readonly streamRefused: boolean;
   /** How often in a row a streamed list has ended before it was complete. */
   readonly unfinishedStreams: number;
-  /** How many delays there have been since the server was last well; decides the next one. */
+  /** Delays since the server was last healthy. They decide the next delay. */
   readonly delays: number;
   readonly lastTroubleMs: number;
 }
 
 export type Failure =
-  /** The version to go on from is no longer kept. */
+  /** The server no longer keeps the version to continue from. */
   | 'expired'
-  /** The server has not come as far as the version asked for, or never will: restored from a backup. */
+  /** The server has not reached the requested version. A server restored from a backup may never reach it. */
   | 'ahead'
-  /** The server does not understand what it was asked. */
+  /** The server does not understand the request. */
   | 'refused'
-  /** The server is overloaded, cannot be reached, or has gone silent: what was asked can be asked again. */
+  /** The server is overloaded, unreachable or silent. The same request can be repeated. */
   | 'unavailable'
   | 'other';
 
-/** How an attempt to list or watch has ended. `resourceVersion`: as far as it came, if it came anywhere. */
+/** How an attempt to list or watch ended. `resourceVersion`: the last version that it reached, if any. */
 export type Outcome =
   | { readonly type: 'listed'; readonly resourceVersion: string }
   | { readonly type: 'closed'; readonly resourceVersion: string | undefined }
@@ -53,9 +53,9 @@ export interface Step {
 
 /** client-go's numbers: a server in trouble sees each informer about once in 45 seconds. */
 const backoff = { baseMs: 800, maxMs: 30_000, jitter: 1 };
-/** As long without trouble, and the next trouble is a new one. */
+/** After this long without a failure, back-off starts again. */
 const healthyAfterMs = 120_000;
-/** A watch that the server ends sooner than this would, simply repeated, become a tight loop. */
+/** Repeating a watch that the server ends sooner than this would be a tight loop. */
 const shortMs = 1000;
 /** A server that leaves streamed lists unfinished this often is asked for pages. */
 const unfinishedLimit = 2;
@@ -68,7 +68,7 @@ export const initialState: ReflectorState = {
   lastTroubleMs: -Infinity,
 };
 
-/** Where to go on after an attempt, and how long to wait before. No sequence of outcomes leads to a tight loop. */
+/** Where to continue after an attempt, and the delay before. No sequence of outcomes leads to a tight loop. */
 export function planNext(state: ReflectorState, attempt: Attempt): Step {
   const listing = planListing(state, attempt);
   return pace({ ...state, ...listing, position: planPosition(state, listing, attempt.outcome) }, attempt);
@@ -81,7 +81,7 @@ function planListing(
   if (outcome.resourceVersion !== undefined) return { streamRefused, unfinishedStreams: 0 };
   if (position.at !== 'unknown' || position.list !== 'stream') return { streamRefused, unfinishedStreams };
   const failure = outcome.type === 'failed' ? outcome.failure : undefined;
-  // A server that is not there says nothing about streams. One that stays silent may not know them.
+  // An unreachable server says nothing about streams. A silent one may not support them.
   const neverBegan = failure === 'unavailable' && lastedMs < shortMs;
   return {
     streamRefused: streamRefused || failure === 'refused',
@@ -97,7 +97,7 @@ function planPosition(
   const reached = outcome.resourceVersion ?? (position.at === 'version' ? position.resourceVersion : undefined);
   const canGoOn = outcome.type !== 'failed' || outcome.failure === 'unavailable';
   if (canGoOn && reached !== undefined) return { at: 'version', resourceVersion: reached };
-  // A list whose pages expire while they are read is larger than the server's memory is long: take it in one piece.
+  // The pages of a very large list can expire while they are read. One large answer cannot.
   const pagesExpired =
     position.at === 'unknown' &&
     position.list === 'pages' &&
@@ -117,7 +117,7 @@ function pace(state: ReflectorState, { outcome, lastedMs, nowMs, random }: Attem
   return { state: next, delayMs: backoffDelay(backoff, Math.max(0, delays - 1), random) };
 }
 
-/** Happens to a healthy server, and is over with the next attempt: the first time nothing is gained by waiting. */
+/** Failures that a healthy server has, too. The next attempt usually works, so the first one needs no delay. */
 function isOrdinary(outcome: Outcome): boolean {
   return (
     outcome.type === 'closed' ||

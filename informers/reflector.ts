@@ -20,23 +20,23 @@ import type { Relist } from './store-updates.ts';
 import { initialState, planNext } from './reflector-state.ts';
 import type { Failure, ListMode, Outcome, Position } from './reflector-state.ts';
 
-/** Where the reflector puts what it learns. */
+/** Receives what the reflector reads. */
 export interface Sink<T extends KubeObject> {
-  /** Events that follow, without a gap, on what was given before. */
+  /** Events that follow, without a gap, the ones before. */
   push(events: readonly WatchEvent<T>[]): void;
   replace(relist: Relist<T>): void;
 }
 
-/** All that an informer needs of a client. */
+/** The part of a client that an informer needs. */
 export type ListWatchClient = Pick<Client, 'list' | 'watchBatches'>;
 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: ListWatchClient;
   readonly kind: Kind<T>;
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
-  /** Applied to every object before it is kept anywhere. */
+  /** Applied to every object before anything keeps it. */
   readonly transform: (object: T) => T;
-  /** Nobody changes objects, the transform included: they may share what is equal. Default false. */
+  /** Nobody changes objects, not even the transform, so equal parts may be shared. Default false. */
   readonly shareEqual?: boolean | undefined;
   readonly sink: Sink<T>;
   readonly clock: Clock;
@@ -46,12 +46,12 @@ export interface ReflectorOptions<T extends KubeObject> {
 }
 
 const pageSize = 500;
-/** The server ends each watch after a random time in this span, so that those of many clients do not end together. */
+/** The server ends each watch after a random time in this range, so that the watches of many clients spread out. */
 const watchSeconds = { min: 300, max: 600 };
 
 /**
- * Lists and watches one kind until the signal aborts, and gives the sink every change without gap or repetition.
- * Nothing but the signal ends it: whatever goes wrong is logged and tried again, at the pace of `planNext`.
+ * Lists and watches one kind until the signal aborts. The sink receives every change, without gap or repetition. Only the
+ * signal ends it: every failure is logged and retried after the delay that `planNext` gives.
  */
 export async function runReflector<T extends KubeObject>(
   options: ReflectorOptions<T>,
@@ -71,7 +71,7 @@ export async function runReflector<T extends KubeObject>(
   }
 }
 
-/** Never rejects: how it ended is the answer. */
+/** Never rejects: the outcome tells how it ended. */
 async function attempt<T extends KubeObject>(
   position: Position,
   options: ReflectorOptions<T>,
@@ -97,7 +97,7 @@ async function list<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<string> {
   const objects = new Map<ObjectKey, T>();
-  // No resourceVersion: the answer is then as new as etcd, and cannot lie before what a handler has already seen.
+  // Without a resourceVersion the answer is as new as etcd. It cannot be older than what a handler has received.
   const limit = mode === 'pages' ? pageSize : undefined;
   let next: string | undefined;
   let resourceVersion = '';
@@ -114,7 +114,7 @@ async function list<T extends KubeObject>(
   return resourceVersion;
 }
 
-/** How far a watch has come: while a streamed list is incomplete, nowhere. */
+/** The last version of a watch. Not set while a streamed list is incomplete. */
 class Progress {
   resourceVersion: string | undefined;
 
@@ -134,7 +134,7 @@ async function watch<T extends KubeObject>(
     const events = received.map((event) => transformed(event, transform));
     const following = initial === undefined || initial.complete ? events : initial.take(events, sink);
     if (following.length > 0) sink.push(following);
-    // Initial events come in any order: only behind them does an event say how far the watch has come.
+    // Initial events are unordered. Only later events tell how far the watch is.
     if (initial === undefined || initial.complete)
       progress.resourceVersion = versionOf(events.at(-1)) ?? progress.resourceVersion;
   }
@@ -160,7 +160,7 @@ class InitialState<T extends KubeObject> {
   complete = false;
   #objects = new Map<ObjectKey, T>();
 
-  /** Returns the events behind the end of the initial state. */
+  /** Returns the events after the end of the initial list. */
   take(events: readonly WatchEvent<T>[], sink: Sink<T>): readonly WatchEvent<T>[] {
     for (const [position, event] of events.entries()) {
       if (event.type === 'DELETED') this.#objects.delete(keyOf(event.object));
@@ -168,7 +168,7 @@ class InitialState<T extends KubeObject> {
       else if (event.initialEventsEnd) {
         this.complete = true;
         sink.replace({ objects: this.#objects, resourceVersion: event.resourceVersion });
-        this.#objects = new Map(); // the watch goes on for minutes, and would keep every object's first state alive
+        this.#objects = new Map(); // the watch lasts minutes, and would keep the first state of every object alive
         return events.slice(position + 1);
       }
     }
@@ -188,13 +188,13 @@ function versionOf<T extends KubeObject>(event: WatchEvent<T> | undefined): stri
 }
 
 function failureOf(error: unknown): Failure {
-  // Asked first: servers answer it with 504, which alone would only mean to ask again.
+  // Asked first: servers answer it with 504, which otherwise only means to retry.
   if (isTooLargeResourceVersion(error)) return 'ahead';
   if (isExpired(error)) return 'expired';
   if (isBadRequest(error) || isInvalid(error) || isNotAcceptable(error) || isMethodNotSupported(error)) {
     return 'refused';
   }
-  // What cannot be read, by the server or by us, would be met again by a watch that goes on from the same place.
+  // An event that cannot be decoded would come again if the watch continued from the same version.
   const isUnavailable =
     (isConnectionError(error) && !(error.cause instanceof SyntaxError)) ||
     isTooManyRequests(error) ||

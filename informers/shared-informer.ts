@@ -14,21 +14,21 @@ import type { ListWatchClient } from './reflector.ts';
 import { createSharing } from './sharing.ts';
 import { StoreUpdates } from './store-updates.ts';
 
-/** What may differ from kind to kind. */
+/** Settings of one kind. */
 export interface InformerSettings<T extends KubeObject> extends Pick<
   ListOptions,
   'namespace' | 'labelSelector' | 'fieldSelector'
 > {
-  /** The resync period of handlers that name none. Default 0: none. */
+  /** The resync period of handlers that set none. Default 0: no resync. */
   readonly resyncMs?: number | undefined;
   /**
-   * Applied to every object on its way in, before it is kept anywhere; may change the object it is given and return
-   * it. To drop fields that nobody reads is what it is for: name, namespace, uid and resourceVersion must stay.
+   * Applied to every object before anything keeps it. It may change and return the object it is given. Use it to drop
+   * fields that nobody reads. Name, namespace, uid and resourceVersion must stay.
    */
   transform?(object: T): T;
 }
 
-/** What all informers of a process share. */
+/** Dependencies that all informers of a process share. */
 export interface InformerDependencies {
   readonly client: ListWatchClient;
   readonly clock: Clock;
@@ -37,11 +37,10 @@ export interface InformerDependencies {
   /** From 0 up to 1: spreads retries and the ends of watches. Default `systemRandom`. */
   readonly random?: Random | undefined;
   /**
-   * A watch on which nothing has come for this long counts as dead and is replaced. Default 150 s: the server sends a
-   * bookmark every minute.
+   * A watch that is silent for this long is replaced. Default 150 s: the server sends a bookmark every minute.
    */
   readonly idleTimeoutMs?: number | undefined;
-  /** Shared by informers that should share the processor's time. Default: its own. */
+  /** Informers with the same turns share the CPU fairly. Default: turns of its own. */
   readonly turns?: Turns | undefined;
 }
 
@@ -108,7 +107,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     return this.#synced.wait(signal);
   }
 
-  /** Runs until the signal aborts, once in its life; when it resolves, nothing of it is left running. */
+  /** Runs until the signal aborts. Can run once. When it resolves, nothing of it is left running. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#state !== 'new') throw new Error(`informer of ${resourceName(this.kind)} has already been started`);
     this.#state = 'running';
@@ -143,7 +142,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     );
   }
 
-  /** An object that a transform chokes on is kept as it came: larger than need be, but not missing. */
+  /** If the transform fails, the object is kept as received: larger than necessary, but not missing. */
   #transform(object: T): T {
     try {
       return this.#share(this.#settings.transform?.(object) ?? object);

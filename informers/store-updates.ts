@@ -6,7 +6,7 @@ import type { Clock, Task, Turns } from '../pkg/time/index.ts';
 import type { Indexer } from './indexer.ts';
 import type { InformerMetrics } from './metrics.ts';
 
-/** One change of the cache, as handlers are told of it. */
+/** One change of the cache, as handlers receive it. */
 export type Change<T extends KubeObject> =
   | { readonly type: 'added'; readonly object: Cached<T>; readonly initial: boolean }
   | { readonly type: 'updated'; readonly before: Cached<T>; readonly after: Cached<T> }
@@ -29,7 +29,7 @@ export interface StoreUpdatesOptions<T extends KubeObject> {
   readonly emit: (change: Change<T>) => void;
   /** The first relist is in the store. */
   readonly onSynced: () => void;
-  /** Times every change, if someone wants to know. */
+  /** Measures every change, if set. */
   readonly observe: { readonly clock: Clock; readonly metrics: InformerMetrics } | undefined;
 }
 
@@ -122,9 +122,9 @@ export class StoreUpdates<T extends KubeObject> implements Task {
   }
 
   /**
-   * While the store is filled for the first time nobody can rely on it yet, so the work may pause at any object. Later
-   * on a half-compared store would show objects of two times side by side, for which a controller would make up with
-   * deletes or creates; and as few objects differ, there is no need to pause.
+   * The first relist may pause at any object: nobody relies on the store before it has synced. A later relist does not
+   * pause. A half-updated store would show objects of two versions side by side, and controllers would create or delete
+   * objects to match. Few objects differ then, so the work is short.
    */
   #applyRelist(relist: Relist<T>): boolean {
     this.#filling ??= this.#relistSteps(relist);
@@ -161,12 +161,12 @@ export class StoreUpdates<T extends KubeObject> implements Task {
     const isKnown = isSame && before.metadata.resourceVersion === object.metadata.resourceVersion;
     if (!isKnown) indexer.set(key, after);
     if (resourceVersion !== undefined) indexer.advanceTo(resourceVersion);
-    if (isKnown) return; // a relist repeats what has not changed
+    if (isKnown) return; // a relist repeats unchanged objects
     if (isSame) {
       emit({ type: 'updated', before, after });
       return;
     }
-    // Deleted and created anew under the same name while nobody watched: two objects, not one that changed.
+    // Deleted and created again under the same name during a gap: two objects, not one update.
     if (before !== undefined) emit({ type: 'deleted', last: before, missed: true });
     emit({ type: 'added', object: after, initial });
   }

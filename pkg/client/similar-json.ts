@@ -13,7 +13,8 @@ const maxMisses = 16;
  * parsed again: the new value shares the containers of the earlier value whose bytes are equal.
  *
  * The gain, for a pod of 6 kB: 28 µs instead of 45 µs for the next pod of an owner, 20 µs for the next version of a pod,
- * and 1.8 kB on the heap instead of 7.1 kB. `parseJson` could replace this class, at these costs.
+ * and 1.8 kB on the heap instead of 7.1 kB. Where the pods of 50 owners alternate, it costs 6 µs instead. Lists come by
+ * owner and decide how long a failover takes, so the class stays. `parseJson` could replace it, at these costs.
  *
  * Values share parts, so they must not be changed. Texts with white space between tokens are parsed as usual.
  */
