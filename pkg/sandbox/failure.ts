@@ -93,7 +93,7 @@ export function expired(message: string, token?: string): Failure {
 
 /** One field that validation refuses. */
 export interface FieldError {
-  readonly type: 'Invalid' | 'Required' | 'NotSupported' | 'Forbidden' | 'Duplicate' | 'TooLong';
+  readonly type: 'Invalid' | 'Required' | 'NotSupported' | 'Forbidden' | 'Duplicate' | 'TooLong' | 'NotFound';
   readonly field: string;
   readonly value?: unknown;
   readonly detail: string;
@@ -106,6 +106,7 @@ const labels: Readonly<Record<FieldError['type'], string>> = {
   Forbidden: 'Forbidden',
   Duplicate: 'Duplicate value',
   TooLong: 'Too long',
+  NotFound: 'Not found',
 };
 
 export function invalid(subject: Subject, name: string, errors: readonly FieldError[]): Failure {
@@ -122,8 +123,12 @@ export function invalid(subject: Subject, name: string, errors: readonly FieldEr
   return new Failure(422, 'Invalid', `${full} "${name}" is invalid: ${text}`, { details });
 }
 
-function messageOf({ type, value, detail }: FieldError): string {
-  const noValue = type === 'Required' || type === 'Forbidden' || type === 'TooLong';
-  const shown = noValue ? labels[type] : `${labels[type]}: ${JSON.stringify(value) ?? 'null'}`;
+function messageOf(error: FieldError): string {
+  const { type, value, detail } = error;
+  // An error that was given no value shows none. A value that is not set shows as null.
+  const hasValue = Object.hasOwn(error, 'value') && !valueless.has(type);
+  const shown = hasValue ? `${labels[type]}: ${JSON.stringify(value) ?? 'null'}` : labels[type];
   return detail === '' ? shown : `${shown}: ${detail}`;
 }
+
+const valueless: ReadonlySet<FieldError['type']> = new Set(['Required', 'Forbidden', 'TooLong']);

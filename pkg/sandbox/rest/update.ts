@@ -85,6 +85,7 @@ export function storeUpdate(
     ...validateMetadataUpdate(draft.metadata, previous.metadata),
     ...(options.target === 'object' ? (rules.validate?.(draft) ?? []) : []),
     ...(options.target === 'object' ? (rules.validateUpdate?.(draft, previous) ?? []) : []),
+    ...(options.target === 'status' ? (rules.validateStatus?.(draft, previous) ?? []) : []),
     ...validateCustom(draft, resource),
   ];
   if (errors.length > 0) throw invalid(resource, previous.metadata.name, errors);

@@ -24,13 +24,8 @@ import {
 import { podRules, podTemplateRules } from './pods.ts';
 import type { Rules } from './rules.ts';
 import { serviceRules } from './services.ts';
-import {
-  daemonSetRules,
-  deploymentRules,
-  replicaSetRules,
-  replicationControllerRules,
-  statefulSetRules,
-} from './workloads.ts';
+import { statefulSetRules } from './stateful-sets.ts';
+import { daemonSetRules, deploymentRules, replicaSetRules, replicationControllerRules } from './workloads.ts';
 
 export { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 export { labelValueProblem, qualifiedNameProblem } from './names.ts';

@@ -1,11 +1,10 @@
-import { isEqualJson, parseTime, copyOf, type CronJob, type Job, type JobSpec } from '../../api/index.ts';
+import type { CronJob, Job, JobSpec } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
-import { validatePodSpec } from './pod-validation.ts';
-import { defineRules, immutable, invalidValue, notNegative, required, unsupported } from './rules.ts';
+import { generatedLabels, validateJob, validateJobSpec, validateJobUpdate } from './job-validation.ts';
+import { defineRules, invalidValue, notNegative, required, unsupported } from './rules.ts';
 import { defaultTemplate } from './workloads.ts';
 
 const maxInt32 = 2 ** 31 - 1;
-const prefix = 'batch.kubernetes.io/';
 
 export const jobRules = defineRules<Job>({
   tracksGeneration: true,
@@ -26,73 +25,24 @@ export const jobRules = defineRules<Job>({
     if (spec.manualSelector === true) return;
     const { uid, name } = metadata;
     spec.template.metadata ??= {};
-    spec.template.metadata.labels = {
-      ...spec.template.metadata.labels,
-      'controller-uid': uid,
-      'job-name': name,
-      [`${prefix}controller-uid`]: uid,
-      [`${prefix}job-name`]: name,
+    // Labels that the user has set stay: validation refuses them when they differ.
+    spec.template.metadata.labels = { ...generatedLabels(uid, name), ...spec.template.metadata.labels };
+    spec.selector = {
+      ...spec.selector,
+      matchLabels: { 'batch.kubernetes.io/controller-uid': uid, ...spec.selector?.matchLabels },
     };
-    spec.selector = { matchLabels: { ...spec.selector?.matchLabels, [`${prefix}controller-uid`]: uid } };
-    // Whoever reads the Job finds it labelled as its pods are.
     if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...spec.template.metadata.labels };
   },
-  validate: ({ spec }) => validateJobSpec(spec, 'spec'),
-  validateUpdate: ({ spec }, { spec: old, status }) => [
-    ...(spec.completionMode === 'Indexed'
-      ? []
-      : immutable('spec.completions', spec.completions === old.completions, spec.completions)),
-    ...immutable('spec.selector', isEqualJson(spec.selector, old.selector), spec.selector),
-    ...immutable('spec.completionMode', spec.completionMode === old.completionMode, spec.completionMode),
-    ...immutable('spec.podFailurePolicy', isEqualJson(spec.podFailurePolicy, old.podFailurePolicy), null),
-    ...immutable('spec.backoffLimitPerIndex', spec.backoffLimitPerIndex === old.backoffLimitPerIndex, null),
-    ...validateTemplateChange(spec, old, parseTime(status?.startTime) !== undefined),
-  ],
+  validate: validateJob,
+  validateUpdate: validateJobUpdate,
 });
-
-/** While a job is suspended and has not started, what decides where its pods go may still change. */
-function validateTemplateChange(spec: JobSpec, old: JobSpec, hasStarted: boolean): FieldError[] {
-  const rewritten = copyOf(spec.template);
-  if (old.suspend === true && !hasStarted && rewritten.spec !== undefined && old.template.spec !== undefined) {
-    const { nodeSelector, affinity, tolerations, schedulingGates } = old.template.spec;
-    Object.assign(rewritten.spec, { nodeSelector, affinity, tolerations, schedulingGates });
-    rewritten.metadata = old.template.metadata;
-  }
-  const isSame = isEqualJson(rewritten, old.template, { emptyIsAbsent: true });
-  return immutable('spec.template', isSame, spec.template);
-}
 
 function defaultJobTemplate(spec: JobSpec): void {
   for (const rule of spec.podFailurePolicy?.rules ?? []) {
-    for (const pattern of rule.onPodConditions ?? []) pattern.status ??= 'True';
+    for (const pattern of rule.onPodConditions ?? []) pattern.status ||= 'True';
   }
-  // The policy must be said: the default of pods is none that a job could have.
+  // A Job must set its restart policy: validation refuses Always, the default of templates.
   defaultTemplate(spec.template);
-}
-
-function validateJobSpec(spec: JobSpec, path: string): FieldError[] {
-  const { template, completionMode, completions } = spec;
-  const errors = [
-    ...notNegative(`${path}.parallelism`, spec.parallelism),
-    ...notNegative(`${path}.completions`, completions),
-    ...notNegative(`${path}.activeDeadlineSeconds`, spec.activeDeadlineSeconds),
-    ...notNegative(`${path}.backoffLimit`, spec.backoffLimit),
-    ...notNegative(`${path}.ttlSecondsAfterFinished`, spec.ttlSecondsAfterFinished),
-  ];
-  if (completionMode === 'Indexed' && completions === undefined) {
-    errors.push(required(`${path}.completions`, 'when completion mode is Indexed'));
-  }
-  if (template.spec === undefined) return [...errors, required(`${path}.template.spec.containers`)];
-  const { restartPolicy } = template.spec;
-  const field = `${path}.template.spec.restartPolicy`;
-  if (restartPolicy !== 'OnFailure' && restartPolicy !== 'Never') {
-    errors.push(
-      restartPolicy === 'Always'
-        ? unsupported(field, restartPolicy, ['OnFailure', 'Never'])
-        : required(field, 'valid values: "OnFailure", "Never"'),
-    );
-  }
-  return [...errors, ...validatePodSpec(template.spec, `${path}.template.spec`)];
 }
 
 export const cronJobRules = defineRules<CronJob>({
@@ -109,22 +59,64 @@ export const cronJobRules = defineRules<CronJob>({
     if (metadata.name.length > 52) {
       errors.push(invalidValue('metadata.name', metadata.name, 'must be no more than 52 characters'));
     }
-    if (spec.schedule === '') errors.push(required('spec.schedule'));
-    else if (!isSchedule(spec.schedule)) {
-      errors.push(invalidValue('spec.schedule', spec.schedule, 'expected exactly 5 fields'));
-    }
+    errors.push(
+      ...validateSchedule(spec.schedule),
+      ...validateTimeZone(spec.timeZone),
+      ...notNegative('spec.startingDeadlineSeconds', spec.startingDeadlineSeconds),
+      ...notNegative('spec.successfulJobsHistoryLimit', spec.successfulJobsHistoryLimit),
+      ...notNegative('spec.failedJobsHistoryLimit', spec.failedJobsHistoryLimit),
+    );
     const policies = ['Allow', 'Forbid', 'Replace'];
     if (!policies.includes(spec.concurrencyPolicy ?? '')) {
       errors.push(unsupported('spec.concurrencyPolicy', spec.concurrencyPolicy, policies));
     }
-    if (spec.jobTemplate.spec === undefined) return [...errors, required('spec.jobTemplate.spec')];
-    return [...errors, ...validateJobSpec(spec.jobTemplate.spec, 'spec.jobTemplate.spec')];
+    return [...errors, ...validateJobTemplate(spec.jobTemplate.spec)];
   },
 });
 
-function isSchedule(text: string): boolean {
-  return (
-    /^@(yearly|annually|monthly|weekly|daily|midnight|hourly|every .+)$/.test(text) ||
-    text.trim().split(/\s+/).length === 5
-  );
+function validateJobTemplate(spec: JobSpec | undefined): FieldError[] {
+  const path = 'spec.jobTemplate.spec';
+  if (spec === undefined) return [required(path)];
+  const errors = validateJobSpec(spec, path);
+  if (spec.selector !== undefined) {
+    errors.push(invalidValue(`${path}.selector`, spec.selector, '`selector` will be auto-generated'));
+  }
+  if (spec.manualSelector === true) errors.push(unsupported(`${path}.manualSelector`, true, ['nil', 'false']));
+  return errors;
+}
+
+/** Counts the fields of a schedule. The ranges within a field are left to the controller. */
+function validateSchedule(schedule: string): FieldError[] {
+  const field = 'spec.schedule';
+  if (schedule === '') return [required(field)];
+  if (schedule.includes('TZ')) {
+    const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
+    return [invalidValue(field, schedule, detail)];
+  }
+  if (/^@(yearly|annually|monthly|weekly|daily|midnight|hourly|every .+)$/.test(schedule)) return [];
+  const parts = schedule.trim().split(/\s+/);
+  if (parts.length === 5) return [];
+  const detail = `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`;
+  return [invalidValue(field, schedule, detail)];
+}
+
+function validateTimeZone(timeZone: string | undefined): FieldError[] {
+  const field = 'spec.timeZone';
+  if (timeZone === undefined) return [];
+  if (timeZone === '') return [invalidValue(field, timeZone, 'timeZone must be nil or non-empty string')];
+  if (timeZone.toLowerCase() === 'local') {
+    const detail = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+    return [invalidValue(field, timeZone, detail)];
+  }
+  return isTimeZone(timeZone) ? [] : [invalidValue(field, timeZone, `unknown time zone ${timeZone}`)];
+}
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z._0-9+-]*(\/[A-Za-z._0-9+-]+)*$/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false; // the only thing that it throws for
+  }
 }

@@ -5,24 +5,24 @@ type Probe = NonNullable<Container['readinessProbe']>;
 
 const fileMode = 0o644;
 
-/** What every pod specification gets, in a pod and in the template of one alike: controllers compare the two. */
+/** Sets the defaults that pods and templates share. Controllers compare the two. */
 export function defaultPodSpec(spec: PodSpec): void {
   spec.dnsPolicy ??= 'ClusterFirst';
   spec.restartPolicy ??= 'Always';
   spec.securityContext ??= {};
   spec.terminationGracePeriodSeconds ??= 30;
   spec.schedulerName ??= 'default-scheduler';
-  // Two names for one field: whoever reads the old one finds it there too.
+  // `serviceAccount` is the deprecated name of `serviceAccountName`. Both are always set together.
   const account = spec.serviceAccountName ?? spec.serviceAccount;
   if (account !== undefined) spec.serviceAccountName = spec.serviceAccount = account;
   for (const container of containersOf(spec)) defaultContainer(container);
   for (const volume of spec.volumes ?? []) defaultVolume(volume);
-  if (spec.hostNetwork === true) defaultHostPorts(spec);
 }
 
-/** What a pod gets beyond what its template would. */
+/** Sets the defaults of a pod that a template does not get. */
 export function defaultPod({ spec }: Pod): void {
   defaultPodSpec(spec);
+  if (spec.hostNetwork === true) defaultHostPorts(spec);
   spec.enableServiceLinks ??= true;
   for (const { resources } of containersOf(spec)) {
     if (resources?.limits !== undefined) resources.requests = { ...resources.limits, ...resources.requests };
@@ -48,11 +48,11 @@ function defaultContainer(container: Container): void {
   defaultHttpGet(container.lifecycle?.preStop?.httpGet);
 }
 
-/** No tag at all means `latest`, unless a digest says exactly what is meant. */
+/** An image with neither tag nor digest has the tag `latest`. */
 function isLatest(image: string): boolean {
-  if (image.includes('@')) return false;
-  const tag = /:([^/:]+)$/.exec(image)?.[1];
-  return tag === undefined || tag === 'latest';
+  const [name = '', digest] = image.split('@', 2);
+  const tag = /:([^/:]+)$/.exec(name)?.[1];
+  return tag === undefined ? digest === undefined : tag === 'latest';
 }
 
 function defaultProbe(probe: Probe): void {
@@ -90,7 +90,7 @@ function defaultVolume(volume: Volume): void {
   }
 }
 
-/** On the host's network a port is a port of the host. */
+/** A pod on the network of its host listens on the ports of the host. */
 function defaultHostPorts(spec: PodSpec): void {
   for (const container of containersOf(spec)) {
     for (const port of container.ports ?? []) port.hostPort ??= port.containerPort;

@@ -9,6 +9,7 @@ import {
 } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { validatePort } from './ports.ts';
+import { validateLabelSelector } from './label-selectors.ts';
 import { validateLabels } from './metadata.ts';
 import { labelProblem } from './names.ts';
 import { containersOf } from './pod-defaults.ts';
@@ -33,7 +34,7 @@ export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
   for (const [index, container] of spec.containers.entries()) {
     for (const [mountIndex, mount] of (container.volumeMounts ?? []).entries()) {
       const field = `${path}.containers[${index}].volumeMounts[${mountIndex}].name`;
-      if (!names.has(mount.name)) errors.push({ type: 'NotSupported', field, value: mount.name, detail: '' });
+      if (!names.has(mount.name)) errors.push({ type: 'NotFound', field, value: mount.name, detail: '' });
     }
   }
   return errors;
@@ -67,17 +68,26 @@ function validateContainers(spec: PodSpec, path: string): FieldError[] {
   return errors;
 }
 
-/** Of a template whose pods a controller keeps running. */
+/** The kind in messages about the template. A Deployment shares the messages of a ReplicaSet. */
+export type TemplateOwner = 'ReplicaSet' | 'DaemonSet' | 'StatefulSet' | 'ReplicationController';
+
+const path = 'spec.template';
+
+/** Validates a template whose pods a controller keeps running. */
 export function validateTemplate(
   template: PodTemplateSpec,
   selector: LabelSelector | undefined,
-  path = 'spec.template',
+  owner: TemplateOwner = 'ReplicaSet',
 ): FieldError[] {
-  const errors = validateSelectedTemplate(template, selector, path);
+  const errors = validateSelectedTemplate(template, selector, owner);
   if (template.spec === undefined) return [...errors, required(`${path}.spec.containers`)];
-  const { restartPolicy } = template.spec;
+  const { restartPolicy, activeDeadlineSeconds } = template.spec;
   if (restartPolicy !== undefined && restartPolicy !== 'Always') {
     errors.push(unsupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always']));
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    const detail = `activeDeadlineSeconds in ${owner} is not Supported`;
+    errors.push({ type: 'Forbidden', field: `${path}.spec.activeDeadlineSeconds`, detail });
   }
   return [...errors, ...validatePodSpec(template.spec, `${path}.spec`)];
 }
@@ -85,15 +95,18 @@ export function validateTemplate(
 function validateSelectedTemplate(
   template: PodTemplateSpec,
   selector: LabelSelector | undefined,
-  path: string,
+  owner: TemplateOwner,
 ): FieldError[] {
   if (selector === undefined) return [required('spec.selector')];
   const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
-  if (isEmpty) return [invalidValue('spec.selector', selector, 'empty selector is invalid for deployment')];
-  const problems = validateLabels(selector.matchLabels, 'spec.selector.matchLabels');
+  if (isEmpty) {
+    const kind = owner === 'ReplicaSet' ? 'deployment' : owner.toLowerCase();
+    return [invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`)];
+  }
+  const problems = validateLabelSelector(selector, 'spec.selector');
   if (problems.length > 0) return problems;
   const labels = template.metadata?.labels;
-  if (compileSelector(selector)(labels)) return validateLabels(labels, `${path}.metadata.labels`);
+  if (compileSelector(selector)(labels)) return validateLabels(labels, `${path}.labels`);
   const detail = '`selector` does not match template `labels`';
   return [invalidValue(`${path}.metadata.labels`, labels ?? null, detail)];
 }

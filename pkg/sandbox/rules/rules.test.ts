@@ -125,7 +125,7 @@ const refusals = [
     group: 'batch',
     resource: 'jobs',
     body: { metadata: { name: 'j' }, spec: { template } },
-    message: 'Unsupported value: "Always"',
+    message: 'Required value: valid values: "OnFailure", "Never"',
   },
   {
     name: 'a name in capitals',

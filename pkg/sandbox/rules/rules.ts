@@ -32,6 +32,8 @@ export interface Rules<T extends KubeObject = KubeObject> {
   beforeStatusUpdate?(object: T, old: T): void;
   validate?(object: T): FieldError[];
   validateUpdate?(object: T, old: T): FieldError[];
+  /** Runs for updates of the status alone. */
+  validateStatus?(object: T, old: T): FieldError[];
 }
 
 /** The rules of a kind, for a table of all of them: objects reach them only through the kind they belong to. */

@@ -5,9 +5,9 @@ import {
   type PodTemplateSpec,
   type ReplicaSet,
   type ReplicationController,
-  type StatefulSet,
 } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
+import { isZeroAmount, validateAmount, validateNotMoreThanAll } from './amounts.ts';
 import { defaultPodSpec } from './pod-defaults.ts';
 import { validateTemplate } from './pod-validation.ts';
 import { defineRules, immutable, invalidValue, notNegative, required, unsupported } from './rules.ts';
@@ -47,6 +47,10 @@ export const deploymentRules = defineRules<Deployment>({
     ...validateStrategy(spec.strategy),
   ],
   validateUpdate: sameSelector,
+  validateStatus: ({ status }, old) => [
+    ...validateCounts(status),
+    ...validateCollisionCount(status?.collisionCount, old.status?.collisionCount),
+  ],
 });
 
 function validateDeadline({ progressDeadlineSeconds = 600, minReadySeconds = 0 }: Deployment['spec']): FieldError[] {
@@ -55,19 +59,56 @@ function validateDeadline({ progressDeadlineSeconds = 600, minReadySeconds = 0 }
   return [invalidValue(field, progressDeadlineSeconds, 'must be greater than minReadySeconds')];
 }
 
-function validateStrategy(strategy: Deployment['spec']['strategy'] = {}): FieldError[] {
-  const { type, rollingUpdate } = strategy;
+function validateStrategy({ type, rollingUpdate }: NonNullable<Deployment['spec']['strategy']> = {}): FieldError[] {
+  const field = 'spec.strategy';
   if (type === 'Recreate') {
     if (rollingUpdate === undefined) return [];
     const detail = "may not be specified when strategy `type` is 'Recreate'";
-    return [{ type: 'Forbidden', field: 'spec.strategy.rollingUpdate', detail }];
+    return [{ type: 'Forbidden', field: `${field}.rollingUpdate`, detail }];
   }
-  if (type !== 'RollingUpdate') return [unsupported('spec.strategy.type', type, ['Recreate', 'RollingUpdate'])];
-  const isZero = (value: number | string | undefined): boolean => value === 0 || value === '0%';
+  if (type !== 'RollingUpdate') return [unsupportedStrategy(field, type, ['Recreate', 'RollingUpdate'])];
   const { maxSurge, maxUnavailable } = rollingUpdate ?? {};
-  if (!isZero(maxSurge) || !isZero(maxUnavailable)) return [];
-  const field = 'spec.strategy.rollingUpdate.maxUnavailable';
-  return [invalidValue(field, maxUnavailable, 'may not be 0 when `maxSurge` is 0')];
+  const unavailable = `${field}.rollingUpdate.maxUnavailable`;
+  const cannotProgress = isZeroAmount(maxSurge) && isZeroAmount(maxUnavailable);
+  return [
+    ...validateAmount(unavailable, maxUnavailable),
+    ...validateAmount(`${field}.rollingUpdate.maxSurge`, maxSurge),
+    ...(cannotProgress ? [invalidValue(unavailable, maxUnavailable, 'may not be 0 when `maxSurge` is 0')] : []),
+    ...validateNotMoreThanAll(unavailable, maxUnavailable),
+  ];
+}
+
+/** Go prints its internal strategy, whose fields are capitalized. */
+function unsupportedStrategy(field: string, type: string | undefined, supported: readonly string[]): FieldError {
+  return unsupported(field, { Type: type, RollingUpdate: null }, supported);
+}
+
+type ReplicaCounts = Partial<
+  Record<
+    'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas' | 'fullyLabeledReplicas',
+    number | undefined
+  >
+>;
+
+/** Validates the counts that the statuses of ReplicaSets and Deployments have in common. */
+function validateCounts(status: ReplicaCounts = {}): FieldError[] {
+  const parts = ['updatedReplicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const;
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
+  const errors = (['replicas', ...parts] as const).flatMap((name) => notNegative(`status.${name}`, status[name]));
+  for (const name of parts) {
+    const count = status[name] ?? 0;
+    if (count > replicas) errors.push(invalidValue(`status.${name}`, count, 'cannot be greater than status.replicas'));
+  }
+  if (availableReplicas > readyReplicas) {
+    const detail = 'cannot be greater than readyReplicas';
+    errors.push(invalidValue('status.availableReplicas', availableReplicas, detail));
+  }
+  return errors;
+}
+
+function validateCollisionCount(count: number | undefined, old: number | undefined): FieldError[] {
+  const isDecremented = old !== undefined && (count === undefined || count < old);
+  return isDecremented ? [invalidValue('status.collisionCount', count ?? 0, 'cannot be decremented')] : [];
 }
 
 export const replicaSetRules = defineRules<ReplicaSet>({
@@ -82,6 +123,7 @@ export const replicaSetRules = defineRules<ReplicaSet>({
     ...notNegative('spec.minReadySeconds', spec.minReadySeconds),
   ],
   validateUpdate: sameSelector,
+  validateStatus: ({ status }) => validateCounts(status),
 });
 
 export const replicationControllerRules = defineRules<ReplicationController>({
@@ -99,7 +141,11 @@ export const replicationControllerRules = defineRules<ReplicationController>({
   validate({ spec }) {
     if (spec.template === undefined) return [required('spec.template')];
     const selector = spec.selector === undefined ? undefined : { matchLabels: spec.selector };
-    return [...validateTemplate(spec.template, selector), ...notNegative('spec.replicas', spec.replicas)];
+    return [
+      ...validateTemplate(spec.template, selector, 'ReplicationController'),
+      ...notNegative('spec.replicas', spec.replicas),
+      ...notNegative('spec.minReadySeconds', spec.minReadySeconds),
+    ];
   },
 });
 
@@ -116,43 +162,31 @@ export const daemonSetRules = defineRules<DaemonSet>({
     spec.revisionHistoryLimit ??= 10;
     defaultTemplate(spec.template);
   },
-  validate: ({ spec }) => validateTemplate(spec.template, spec.selector),
+  validate: ({ spec }) => [
+    ...validateTemplate(spec.template, spec.selector, 'DaemonSet'),
+    ...notNegative('spec.minReadySeconds', spec.minReadySeconds),
+    ...validateDaemonStrategy(spec.updateStrategy),
+    ...notNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
+  ],
   validateUpdate: sameSelector,
 });
 
-export const statefulSetRules = defineRules<StatefulSet>({
-  tracksGeneration: true,
-  defaults({ spec }) {
-    spec.podManagementPolicy ??= 'OrderedReady';
-    spec.updateStrategy ??= {};
-    spec.updateStrategy.type ??= 'RollingUpdate';
-    if (spec.updateStrategy.type === 'RollingUpdate') {
-      spec.updateStrategy.rollingUpdate ??= {};
-      spec.updateStrategy.rollingUpdate.partition ??= 0;
-    }
-    spec.persistentVolumeClaimRetentionPolicy ??= {};
-    spec.persistentVolumeClaimRetentionPolicy.whenDeleted ??= 'Retain';
-    spec.persistentVolumeClaimRetentionPolicy.whenScaled ??= 'Retain';
-    spec.replicas ??= 1;
-    spec.revisionHistoryLimit ??= 10;
-    for (const claim of spec.volumeClaimTemplates ?? []) {
-      if (claim.spec !== undefined) claim.spec.volumeMode ??= 'Filesystem';
-      claim.status = { phase: 'Pending' };
-    }
-    defaultTemplate(spec.template);
-  },
-  validate: ({ spec }) => [
-    ...validateTemplate(spec.template, spec.selector),
-    ...notNegative('spec.replicas', spec.replicas),
-  ],
-  validateUpdate(next, old) {
-    const fixed = ({ spec }: StatefulSet): unknown => {
-      const { serviceName, podManagementPolicy, volumeClaimTemplates, selector } = spec;
-      return { serviceName, podManagementPolicy, volumeClaimTemplates, selector };
-    };
-    if (isEqualJson(fixed(next), fixed(old), { emptyIsAbsent: true })) return [];
-    const detail =
-      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
-    return [{ type: 'Forbidden', field: 'spec', detail }];
-  },
-});
+function validateDaemonStrategy({ type, rollingUpdate }: NonNullable<DaemonSet['spec']['updateStrategy']> = {}) {
+  const field = 'spec.updateStrategy';
+  if (type === 'OnDelete') return [];
+  if (type !== 'RollingUpdate') return [unsupportedStrategy(field, type, ['RollingUpdate', 'OnDelete'])];
+  const { maxSurge, maxUnavailable } = rollingUpdate ?? {};
+  const [surgeField, unavailableField] = [`${field}.rollingUpdate.maxSurge`, `${field}.rollingUpdate.maxUnavailable`];
+  const errors = [
+    ...validateAmount(unavailableField, maxUnavailable),
+    ...validateAmount(surgeField, maxSurge),
+    ...validateNotMoreThanAll(unavailableField, maxUnavailable),
+    ...validateNotMoreThanAll(surgeField, maxSurge),
+  ];
+  const [hasSurge, hasUnavailable] = [!isZeroAmount(maxSurge), !isZeroAmount(maxUnavailable)];
+  if (hasSurge && hasUnavailable) {
+    errors.push(invalidValue(surgeField, maxSurge, 'may not be set when maxUnavailable is non-zero'));
+  }
+  if (!hasSurge && !hasUnavailable) errors.push(required(unavailableField, 'cannot be 0 when maxSurge is 0'));
+  return errors;
+}
