@@ -5,14 +5,17 @@ import { invalidValue } from './rules.ts';
 
 const maxAnnotationBytes = 256 * 1024;
 
-/** What holds for the metadata of every kind. */
+/** Validates the metadata of an object of any kind. */
 export function validateMetadata(
   metadata: ObjectMeta,
   nameProblem: (name: string) => string | undefined = subdomainProblem,
 ): FieldError[] {
-  const { name = '' } = metadata;
+  const { name = '', generateName = '' } = metadata;
   const problem = name === '' ? undefined : nameProblem(name);
+  // A dash at the end is fine: a random suffix follows it.
+  const prefixProblem = generateName === '' ? undefined : nameProblem(generateName.replace(/(?<=.)-$/, 'a'));
   return [
+    ...(prefixProblem === undefined ? [] : [invalidValue('metadata.generateName', generateName, prefixProblem)]),
     ...(problem === undefined ? [] : [invalidValue('metadata.name', name, problem)]),
     ...validateLabels(metadata.labels, 'metadata.labels'),
     ...validateAnnotations(metadata.annotations),
@@ -38,7 +41,7 @@ function validateAnnotations(annotations: Readonly<Record<string, string>> = {})
   for (const [name, value] of Object.entries(annotations)) {
     const problem = qualifiedNameProblem(name.toLowerCase());
     if (problem !== undefined) errors.push(invalidValue('metadata.annotations', name, problem));
-    bytes += name.length + value.length;
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   }
   if (bytes > maxAnnotationBytes) {
     const detail = `may not be more than ${maxAnnotationBytes} bytes`;
@@ -51,14 +54,20 @@ function validateOwners(owners: ObjectMeta['ownerReferences'] = []): FieldError[
   const field = 'metadata.ownerReferences';
   const errors = owners.flatMap((owner) => {
     const parts = [
-      ['apiVersion', owner.apiVersion, 'version must not be empty'],
       ['kind', owner.kind, 'must not be empty'],
       ['name', owner.name, 'must not be empty'],
       ['uid', owner.uid, 'must not be empty'],
     ] as const;
-    return parts
+    const missing = parts
       .filter(([, value]) => (value ?? '') === '')
       .map(([name, value, why]) => invalidValue(`${field}.${name}`, value ?? '', why));
+    if (!/^([^/]*\/)?[^/]+$/.test(owner.apiVersion ?? '')) {
+      missing.unshift(invalidValue(`${field}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty'));
+    }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+      missing.push(invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner'));
+    }
+    return missing;
   });
   const controllers = owners.filter(({ controller }) => controller === true);
   if (controllers.length > 1) {
@@ -70,13 +79,18 @@ function validateOwners(owners: ObjectMeta['ownerReferences'] = []): FieldError[
 }
 
 function validateFinalizers(finalizers: readonly string[] = []): FieldError[] {
-  return finalizers.flatMap((finalizer) => {
+  const field = 'metadata.finalizers';
+  const errors = finalizers.flatMap((finalizer) => {
     const problem = qualifiedNameProblem(finalizer);
-    return problem === undefined ? [] : [invalidValue('metadata.finalizers', finalizer, problem)];
+    return problem === undefined ? [] : [invalidValue(field, finalizer, problem)];
   });
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    errors.push(invalidValue(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'));
+  }
+  return errors;
 }
 
-/** What no update may change, whatever the kind. */
+/** Validates a change of the metadata of an object of any kind. */
 export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   const present = new Set(old.finalizers);
   const added = (metadata.finalizers ?? []).filter((finalizer) => !present.has(finalizer));

@@ -1,9 +1,7 @@
 import {
   compileSelector,
-  isEqualJson,
-  copyOf,
+  type Container,
   type LabelSelector,
-  type Pod,
   type PodSpec,
   type PodTemplateSpec,
 } from '../../api/index.ts';
@@ -12,7 +10,6 @@ import { validatePort } from './ports.ts';
 import { validateLabelSelector } from './label-selectors.ts';
 import { validateLabels } from './metadata.ts';
 import { labelProblem } from './names.ts';
-import { containersOf } from './pod-defaults.ts';
 import { invalidValue, notNegative, required, unsupported } from './rules.ts';
 
 export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
@@ -31,13 +28,27 @@ export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
     else if (names.has(name)) errors.push({ type: 'Duplicate', field, value: name, detail: '' });
     names.add(name);
   }
-  for (const [index, container] of spec.containers.entries()) {
-    for (const [mountIndex, mount] of (container.volumeMounts ?? []).entries()) {
-      const field = `${path}.containers[${index}].volumeMounts[${mountIndex}].name`;
-      if (!names.has(mount.name)) errors.push({ type: 'NotFound', field, value: mount.name, detail: '' });
+  for (const [list, items] of Object.entries(containerLists(spec))) {
+    for (const [index, container] of items.entries()) {
+      errors.push(...validateMounts(container, `${path}.${list}[${index}].volumeMounts`, names));
     }
   }
   return errors;
+}
+
+function containerLists({ initContainers = [], containers }: PodSpec): Record<string, readonly Container[]> {
+  return { initContainers, containers };
+}
+
+function validateMounts({ volumeMounts = [] }: Container, path: string, volumes: ReadonlySet<string>): FieldError[] {
+  const seen = new Set<string>();
+  return volumeMounts.flatMap(({ name, mountPath }, index) => {
+    const errors: FieldError[] = [];
+    if (!volumes.has(name)) errors.push({ type: 'NotFound', field: `${path}[${index}].name`, value: name, detail: '' });
+    if (seen.has(mountPath)) errors.push(invalidValue(`${path}[${index}].mountPath`, mountPath, 'must be unique'));
+    seen.add(mountPath);
+    return errors;
+  });
 }
 
 function validateContainers(spec: PodSpec, path: string): FieldError[] {
@@ -45,8 +56,7 @@ function validateContainers(spec: PodSpec, path: string): FieldError[] {
   const { containers } = spec;
   if (containers.length === 0) return [required(`${path}.containers`)];
   const seen = new Set<string>();
-  const lists = { initContainers: spec.initContainers ?? [], containers };
-  for (const [list, items] of Object.entries(lists)) {
+  for (const [list, items] of Object.entries(containerLists(spec))) {
     for (const [index, { name, image = '', ports = [], imagePullPolicy }] of items.entries()) {
       const field = `${path}.${list}[${index}]`;
       const problem = labelProblem(name);
@@ -109,25 +119,4 @@ function validateSelectedTemplate(
   if (compileSelector(selector)(labels)) return validateLabels(labels, `${path}.labels`);
   const detail = '`selector` does not match template `labels`';
   return [invalidValue(`${path}.metadata.labels`, labels ?? null, detail)];
-}
-
-const changeable =
-  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
-
-/** A pod runs as it was made: little of its specification can change. */
-export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
-  const images = containersOf(old.spec).map(({ image }) => image);
-  const rewritten = copyOf(pod.spec);
-  for (const [index, container] of containersOf(rewritten).entries()) container.image = images[index];
-  rewritten.activeDeadlineSeconds = old.spec.activeDeadlineSeconds;
-  rewritten.tolerations = old.spec.tolerations;
-  // Gates may only be taken away, and while they stand the place of the pod may still be narrowed down.
-  const hadGates = (old.spec.schedulingGates ?? []).length > 0;
-  if (hadGates) {
-    rewritten.schedulingGates = old.spec.schedulingGates;
-    rewritten.nodeSelector = old.spec.nodeSelector;
-    rewritten.affinity = old.spec.affinity;
-  }
-  if (isEqualJson(rewritten, old.spec, { emptyIsAbsent: true })) return [];
-  return [{ type: 'Forbidden', field: 'spec', detail: changeable }];
 }

@@ -1,7 +1,8 @@
 import { objectKey, ownValue, copyOf, type Pod, type ServiceAccount } from '../../api/index.ts';
 import { forbidden } from '../failure.ts';
 import { containersOf, defaultPod, defaultPodSpec } from './pod-defaults.ts';
-import { validatePodSpec, validatePodUpdate } from './pod-validation.ts';
+import { validatePodUpdate } from './pod-updates.ts';
+import { validatePodSpec } from './pod-validation.ts';
 import { defineRules, type WriteContext } from './rules.ts';
 
 const subject = { group: '', resource: 'pods', kind: 'Pod' };
@@ -30,7 +31,7 @@ export const podRules = defineRules<Pod>({
   validateUpdate: validatePodUpdate,
 });
 
-/** What a kubelet would need to run the pod as its account: the API server adds it, so that users need not know of it. */
+/** The ServiceAccount admission plugin: sets the account, and mounts a token of it. */
 function admitServiceAccount(pod: Pod, context: WriteContext): void {
   const { spec, metadata } = pod;
   spec.serviceAccountName ??= 'default';
@@ -67,7 +68,7 @@ function mountToken({ spec }: Pod, context: WriteContext): void {
   spec.volumes = [...(spec.volumes ?? []), { name, projected: { sources, defaultMode: 0o644 } }];
 }
 
-/** The letters of generated names: none that could make a word. */
+/** The alphabet of generated names. It has no vowels, so that no words come out. */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 export function randomSuffix(random: () => number): string {
@@ -98,7 +99,7 @@ function admitPriority({ spec, metadata }: Pod, context: WriteContext): void {
   spec.preemptionPolicy ??= typeof policy === 'string' ? policy : 'PreemptLowerPriority';
 }
 
-/** Five minutes on a node that has fallen silent, unless the pod says otherwise. */
+/** The DefaultTolerationSeconds admission plugin: five minutes on a node that is not ready or unreachable. */
 function admitTolerations({ spec }: Pod): void {
   for (const condition of ['not-ready', 'unreachable']) {
     const key = `node.kubernetes.io/${condition}`;
