@@ -1,12 +1,6 @@
 import { ownValue } from '../../api/index.ts';
-import {
-  configMapRules,
-  namespaceRules,
-  nodeRules,
-  persistentVolumeClaimRules,
-  persistentVolumeRules,
-  secretRules,
-} from './cluster.ts';
+import { namespaceRules, nodeRules, persistentVolumeClaimRules, persistentVolumeRules } from './cluster.ts';
+import { configMapRules, secretRules } from './config-maps.ts';
 import { definitionRules } from './definitions.ts';
 import { cronJobRules, jobRules } from './jobs.ts';
 import {

@@ -8,8 +8,10 @@ import {
   type PodDisruptionBudget,
 } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
+import { validateAmount, validateNotMoreThanAll } from './amounts.ts';
+import { validateLabelSelector } from './label-selectors.ts';
 import { pathSegmentProblem } from './names.ts';
-import { defineRules, immutable, invalidValue, required, type Rules } from './rules.ts';
+import { defineRules, immutable, invalidValue, required, unsupported, type Rules } from './rules.ts';
 
 export const endpointsRules = defineRules<Endpoints>({
   defaults({ subsets = [] }) {
@@ -39,6 +41,10 @@ export const leaseRules = defineRules<Lease>({
       const detail = 'must be greater than or equal to 0';
       errors.push(invalidValue('spec.leaseTransitions', spec.leaseTransitions, detail));
     }
+    if ((spec.preferredHolder ?? '') !== '' && (spec.strategy ?? '') === '') {
+      const detail = 'may only be specified if `strategy` is defined';
+      errors.push({ type: 'Forbidden', field: 'spec.preferredHolder', detail });
+    }
     return errors;
   },
 });
@@ -46,9 +52,20 @@ export const leaseRules = defineRules<Lease>({
 export const podDisruptionBudgetRules = defineRules<PodDisruptionBudget>({
   tracksGeneration: true,
   validate({ spec = {} }) {
-    if (spec.minAvailable === undefined || spec.maxUnavailable === undefined) return [];
+    const { minAvailable, maxUnavailable, unhealthyPodEvictionPolicy: policy } = spec;
     const detail = 'minAvailable and maxUnavailable cannot be both set';
-    return [invalidValue('spec', spec, detail)];
+    const hasBoth = minAvailable !== undefined && maxUnavailable !== undefined;
+    const policies = ['AlwaysAllow', 'IfHealthyBudget'];
+    const field = 'spec.unhealthyPodEvictionPolicy';
+    return [
+      ...(hasBoth ? [invalidValue('spec', spec, detail)] : []),
+      ...Object.entries({ minAvailable, maxUnavailable }).flatMap(([name, amount]) => [
+        ...validateAmount(`spec.${name}`, amount),
+        ...validateNotMoreThanAll(`spec.${name}`, amount),
+      ]),
+      ...validateLabelSelector(spec.selector, 'spec.selector'),
+      ...(policy === undefined || policies.includes(policy) ? [] : [unsupported(field, policy, policies)]),
+    ];
   },
 });
 

@@ -1,6 +1,7 @@
 import { type Service, type UntypedObject } from '../../api/index.ts';
 import { invalid, type FieldError } from '../failure.ts';
-import { label1035Problem } from './names.ts';
+import { validateLabels } from './metadata.ts';
+import { labelProblem, subdomainProblem } from './names.ts';
 import { validatePort } from './ports.ts';
 import { defineRules, invalidValue, required, unsupported, type WriteContext } from './rules.ts';
 
@@ -10,7 +11,7 @@ const nodePorts = { first: 30_000, count: 2768 };
 
 export const serviceRules = defineRules<Service>({
   returnsDeleted: true,
-  nameProblem: label1035Problem,
+  nameProblem: labelProblem,
   defaults({ spec }) {
     spec.type ??= 'ClusterIP';
     spec.sessionAffinity ??= 'None';
@@ -45,7 +46,7 @@ export const serviceRules = defineRules<Service>({
   },
 });
 
-/** Clients that leave out what was allocated for them mean to keep it. */
+/** A client that leaves out an allocated value keeps it. */
 function keepAllocated({ spec }: Service, { spec: old }: Service): void {
   if (spec.type === 'ExternalName' || old.type === 'ExternalName') return;
   spec.clusterIP ??= old.clusterIP;
@@ -67,7 +68,7 @@ function allocate(service: Service, context: WriteContext): void {
   }
   const isHeadless = spec.clusterIP === 'None';
   const withoutPods = isHeadless && Object.keys(spec.selector ?? {}).length === 0;
-  // Whoever fills in the endpoints of such a service by hand may have addresses of either family.
+  // The endpoints of such a Service are written by hand, and may be of either family.
   spec.ipFamilyPolicy ??= withoutPods ? 'RequireDualStack' : 'SingleStack';
   spec.ipFamilies ??= withoutPods && spec.ipFamilyPolicy === 'RequireDualStack' ? ['IPv4', 'IPv6'] : ['IPv4'];
   spec.clusterIP ??= spec.clusterIPs?.[0] ?? freeAddress(context);
@@ -94,7 +95,7 @@ function* others(service: Service, context: WriteContext): Generator<Service> {
   }
 }
 
-/** What lies under this name in the store is of this kind. */
+/** The store keeps only Services under `services`. */
 function asService(object: UntypedObject): Service {
   return object as unknown as Service;
 }
@@ -105,7 +106,7 @@ function* nodePortsInUse(service: Service, context: WriteContext): Generator<num
   }
 }
 
-/** 10.96.0.0/16, from the second address on: the first is that of the API server itself. */
+/** An address of 10.96.0.0/16. The first one belongs to the API server itself. */
 function freeAddress(context: WriteContext): string {
   const taken = new Set<string>();
   for (const each of context.list('services')) taken.add(asService(each).spec.clusterIP ?? '');
@@ -127,21 +128,45 @@ function requireFree(service: Service, address: string, context: WriteContext): 
 }
 
 function validateService({ spec }: Service): FieldError[] {
-  const { type = '', ports = [], externalName = '' } = spec;
+  const { type = '', ports = [], selector, sessionAffinity = '' } = spec;
   if (!types.includes(type)) return [unsupported('spec.type', type, types)];
+  const isHeadless = spec.clusterIP === 'None';
   const errors: FieldError[] = [];
-  if (type === 'ExternalName') {
-    if (externalName === '') errors.push(required('spec.externalName'));
-  } else if (ports.length === 0 && spec.clusterIP !== 'None') errors.push(required('spec.ports'));
+  if (type === 'ExternalName') errors.push(...validateExternalName(spec.externalName));
+  else if (ports.length === 0 && !isHeadless) errors.push(required('spec.ports'));
+  if (isHeadless && (type === 'NodePort' || type === 'LoadBalancer')) {
+    errors.push(invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
+  }
+  const affinities = ['ClientIP', 'None'];
+  return [
+    ...errors,
+    ...validatePorts(ports),
+    ...validateLabels(selector, 'spec.selector'),
+    ...(affinities.includes(sessionAffinity) ? [] : [unsupported('spec.sessionAffinity', sessionAffinity, affinities)]),
+  ];
+}
+
+/** A CNAME, which may end in a dot. */
+function validateExternalName(externalName = ''): FieldError[] {
+  const name = externalName.replace(/\.$/, '');
+  if (name === '') return [required('spec.externalName')];
+  const problem = subdomainProblem(name);
+  return problem === undefined ? [] : [invalidValue('spec.externalName', name, problem)];
+}
+
+function validatePorts(ports: NonNullable<Service['spec']['ports']>): FieldError[] {
+  const errors: FieldError[] = [];
   const names = new Set<string>();
+  const protocols = ['SCTP', 'TCP', 'UDP'];
   for (const [index, { name = '', port, protocol, targetPort }] of ports.entries()) {
     const field = `spec.ports[${index}]`;
+    const problem = name === '' ? undefined : labelProblem(name);
     if (ports.length > 1 && name === '') errors.push(required(`${field}.name`));
+    if (problem !== undefined) errors.push(invalidValue(`${field}.name`, name, problem));
     if (name !== '' && names.has(name))
       errors.push({ type: 'Duplicate', field: `${field}.name`, value: name, detail: '' });
     names.add(name);
     errors.push(...validatePort(port, `${field}.port`));
-    const protocols = ['SCTP', 'TCP', 'UDP'];
     if (!protocols.includes(protocol ?? '')) errors.push(unsupported(`${field}.protocol`, protocol, protocols));
     if (typeof targetPort === 'number') errors.push(...validatePort(targetPort, `${field}.targetPort`));
   }
