@@ -52,7 +52,7 @@ function setUp() {
     response.assignSocket(socket);
     const deps = { api, clock, random: () => 0, bookmarkEveryMs: 60_000 };
     startWatch(deps, resource, { ...request, ...asked }, { view: { ...view, ...shown }, response });
-    return { socket, events: () => eventsIn(socket.text), close: () => response.emit('close') };
+    return { socket, response, events: () => eventsIn(socket.text), close: () => response.emit('close') };
   };
   return { clock, store, put, watch };
 }
@@ -80,4 +80,81 @@ describe('a watch', () => {
     close();
     expect(clock.pendingTimers).toBe(0);
   });
+
+  const events = [
+    {
+      name: 'begins with the objects that there are',
+      asked: {},
+      expected: ['ADDED a@2', 'ADDED b@3', 'MODIFIED a@4', 'ADDED c@5'],
+    },
+    { name: 'goes on from a version', asked: { resourceVersion: '3' }, expected: ['MODIFIED a@4', 'ADDED c@5'] },
+    {
+      name: 'ends its initial events with a bookmark',
+      asked: { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowBookmarks: true },
+      expected: ['ADDED a@2', 'ADDED b@3', 'BOOKMARK @3', 'MODIFIED a@4', 'ADDED c@5'],
+    },
+    {
+      name: 'tells what enters its selection as added',
+      asked: { labelSelector: 'new' },
+      expected: ['ADDED a@4'],
+    },
+    {
+      name: 'tells what leaves its selection as deleted',
+      asked: { labelSelector: '!new' },
+      expected: ['ADDED a@2', 'ADDED b@3', 'DELETED a@4', 'ADDED c@5'],
+    },
+    { name: 'tells nothing of other namespaces', asked: { namespace: 'other' }, expected: [] },
+  ];
+  for (const { name, asked, expected } of events) {
+    test(name, async () => {
+      const { put, watch } = setUp();
+      put('a');
+      put('b');
+      const { events: received, close } = watch(asked);
+      put('a', { new: '' });
+      put('c');
+      await settle();
+      expect(received()).toEqual(expected);
+      close();
+    });
+  }
+
+  test('from a version that is forgotten says so in its first event', async () => {
+    const { put, watch } = setUp();
+    for (let index = 0; index < 6; index++) put('a');
+    const { socket, events: received } = watch({ resourceVersion: '2' });
+    await settle();
+    expect(socket.text).toContain('200 OK');
+    expect(received()).toEqual(['ERROR 410']);
+  });
+
+  test('bookmarks the present version while nothing else happens', async () => {
+    const { clock, put, store, watch } = setUp();
+    const { events: received, close } = watch({ allowBookmarks: true, timeoutSeconds: 600, labelSelector: 'x' });
+    put('a');
+    await clock.advance(60_000);
+    await settle();
+    expect(received()).toEqual([`BOOKMARK @${store.version}`]);
+    close();
+  });
+
+  test('ends when its time is over', async () => {
+    const { clock, watch } = setUp();
+    const { response } = watch({ timeoutSeconds: 5 });
+    await clock.advance(4999);
+    expect(response.writableEnded).toBe(false);
+    await clock.advance(1);
+    expect(response.writableEnded).toBe(true);
+  });
+
+  const refusals = [
+    { name: 'a match alone', asked: { resourceVersionMatch: 'NotOlderThan' }, code: 422 },
+    { name: 'initial events without a match', asked: { sendInitialEvents: true }, code: 422 },
+    { name: 'a selector that cannot be read', asked: { labelSelector: 'a=b=c' }, code: 400 },
+    { name: 'a version that is no number', asked: { resourceVersion: 'x' }, code: 400 },
+  ];
+  for (const { name, asked, code } of refusals) {
+    test(`with ${name} is refused before anything is sent`, () =>
+      expect(() => setUp().watch(asked)).toThrow(expect.objectContaining({ code })));
+  }
 });

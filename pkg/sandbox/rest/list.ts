@@ -82,7 +82,7 @@ function planList(api: Api, request: ListRequest): ListPlan {
     throw forbiddenMatch('resourceVersionMatch is forbidden unless resourceVersion is provided');
   }
   if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
-    throw forbiddenMatch(`resourceVersionMatch: Unsupported value: ${JSON.stringify(match)}`);
+    throw invalidMatch(`Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`);
   }
   const version = parseVersion(resourceVersion);
   if (version === undefined || version === 0) {
@@ -95,11 +95,11 @@ function planList(api: Api, request: ListRequest): ListPlan {
 }
 
 function forbiddenMatch(detail: string): Failure {
-  return new Failure(
-    422,
-    'Invalid',
-    `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${detail}`,
-  );
+  return invalidMatch(`Forbidden: ${detail}`);
+}
+
+function invalidMatch(detail: string): Failure {
+  return new Failure(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ${detail}`);
 }
 
 /** A resource version out of a request: undefined for none. Throws 400. */

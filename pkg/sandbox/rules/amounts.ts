@@ -2,7 +2,7 @@ import type { FieldError } from '../failure.ts';
 import { invalidValue, notNegative } from './rules.ts';
 
 /** A number of pods, or a percentage of them. */
-export type Amount = number | string;
+type Amount = number | string;
 
 const percentDetail =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";

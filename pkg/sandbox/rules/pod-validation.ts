@@ -79,7 +79,7 @@ function validateContainers(spec: PodSpec, path: string): FieldError[] {
 }
 
 /** The kind in messages about the template. A Deployment shares the messages of a ReplicaSet. */
-export type TemplateOwner = 'ReplicaSet' | 'DaemonSet' | 'StatefulSet' | 'ReplicationController';
+type TemplateOwner = 'ReplicaSet' | 'DaemonSet' | 'StatefulSet' | 'ReplicationController';
 
 const path = 'spec.template';
 

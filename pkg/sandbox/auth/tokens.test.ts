@@ -1,0 +1,80 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+
+import { describe, expect, test } from 'vitest';
+
+import { TokenSigner, type TokenClaims } from './tokens.ts';
+
+const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const others = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const signer = new TokenSigner(keys.privateKey);
+const nowMs = 1_767_225_600_000;
+const subject = { namespace: 'ns', serviceAccount: { name: 'a', uid: 'u' } };
+const claims = (more: Partial<TokenClaims> = {}): TokenClaims => ({
+  audiences: [],
+  issuedAtSeconds: nowMs / 1000,
+  expiresAtSeconds: nowMs / 1000 + 600,
+  subject,
+  ...more,
+});
+const payloadOf = (token: string): unknown =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+describe('a token', () => {
+  const token = signer.issue(claims());
+
+  test('says whose it is, for whom and for how long', () =>
+    expect(payloadOf(token)).toMatchObject({
+      sub: 'system:serviceaccount:ns:a',
+      aud: ['https://kubernetes.default.svc.cluster.local'],
+      iat: nowMs / 1000,
+      exp: nowMs / 1000 + 600,
+      'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'a', uid: 'u' } },
+    }));
+
+  test('is read back', () => expect(signer.read(token, nowMs)).toEqual({ ...subject, boundTo: undefined }));
+
+  test('carries the object that it is bound to', () => {
+    const boundTo = { kind: 'Pod', name: 'p', uid: 'v' };
+    expect(signer.read(signer.issue(claims({ subject: { ...subject, boundTo } })), nowMs)).toEqual({
+      ...subject,
+      boundTo,
+    });
+  });
+
+  test('is worth nothing at its end', () => {
+    expect(signer.read(token, nowMs + 599_999)).toBeDefined();
+    expect(signer.read(token, nowMs + 600_000)).toBeUndefined();
+  });
+
+  test('is worth nothing before its time', () => expect(signer.read(token, nowMs - 61_000)).toBeUndefined());
+
+  test('of an older kind has a secret and no end', () => {
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const prefix = 'kubernetes.io/serviceaccount/';
+    const body = {
+      [`${prefix}namespace`]: 'ns',
+      [`${prefix}service-account.name`]: 'a',
+      [`${prefix}service-account.uid`]: 'u',
+      [`${prefix}secret.name`]: 's',
+    };
+    const signed = `${encode({ alg: 'ES256' })}.${encode(body)}`;
+    const signature = sign('sha256', Buffer.from(signed), { key: keys.privateKey, dsaEncoding: 'ieee-p1363' });
+    const legacy = `${signed}.${signature.toString('base64url')}`;
+    expect(signer.read(legacy, nowMs + 10 ** 12)).toEqual({ ...subject, secret: 's' });
+  });
+
+  const forgeries = {
+    'of another key': new TokenSigner(others.privateKey).issue(claims()),
+    'with another payload': [
+      token.split('.')[0],
+      Buffer.from(JSON.stringify({ ...(payloadOf(token) as object), sub: 'x' })).toString('base64url'),
+      token.split('.')[2],
+    ].join('.'),
+    'without a signature': token.split('.').slice(0, 2).join('.'),
+    'with one part too many': `${token}.x`,
+    'that is no token at all': 'x',
+  };
+  for (const [name, forgery] of Object.entries(forgeries)) {
+    test(`${name} is not read`, () => expect(signer.read(forgery, nowMs)).toBeUndefined());
+  }
+});
