@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf, SandboxApi } from '../../../test/support/sandbox-api.ts';
-import type { UntypedObject } from '../../api/index.ts';
 
 let sandbox: SandboxApi;
 beforeEach(() => {
@@ -262,14 +261,14 @@ describe('an update', () => {
   for (const { name, resource, body, change, fields } of updates) {
     test(`${fields.length === 0 ? 'may' : 'may not'} change ${name}`, () => {
       const created = sandbox.create(resource, named(body));
-      const refused = refusalOf(() => sandbox.update(resource, { ...created, ...change } as UntypedObject));
+      const refused = refusalOf(() => sandbox.update(resource, { ...created, ...change }));
       expect(refused.map((each) => each.split(':')[0])).toEqual(fields);
     });
   }
 
   test('cannot take away the finalizer of a Namespace, which only the finalize subresource can', () => {
     const created = sandbox.create('namespaces', named());
-    const changed = { ...created, spec: { finalizers: [] } } as UntypedObject;
+    const changed = { ...created, spec: { finalizers: [] } };
     expect(sandbox.update('namespaces', changed)['spec']).toEqual({ finalizers: ['kubernetes'] });
     expect(sandbox.update('namespaces', changed, 'finalize')['spec']).toEqual({});
   });

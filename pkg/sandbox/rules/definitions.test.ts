@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf, SandboxApi } from '../../../test/support/sandbox-api.ts';
-import type { UntypedObject } from '../../api/index.ts';
 
 let sandbox: SandboxApi;
 beforeEach(() => {
@@ -78,7 +77,7 @@ describe('an update of a definition', () => {
     const created = sandbox.create(storage, definition());
     const versions = [version('v1', { storage: false }), version('v2')];
     const spec = { ...(created['spec'] as object), versions };
-    const updated = sandbox.update(storage, { ...created, spec } as UntypedObject);
+    const updated = sandbox.update(storage, { ...created, spec });
     expect(updated['status']).toMatchObject({ storedVersions: ['v1', 'v2'] });
     expect(updated.metadata.generation).toBe(2);
   });
@@ -86,7 +85,7 @@ describe('an update of a definition', () => {
   test('may not change the kind', () => {
     const created = sandbox.create(storage, definition());
     const spec = { ...(created['spec'] as object), names: { ...names, kind: 'Other' } };
-    const refused = refusalOf(() => sandbox.update(storage, { ...created, spec } as UntypedObject));
+    const refused = refusalOf(() => sandbox.update(storage, { ...created, spec }));
     expect(refused).toEqual(['spec.names.kind: Invalid value: "Other": field is immutable']);
   });
 });

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf, SandboxApi } from '../../../test/support/sandbox-api.ts';
-import type { UntypedObject } from '../../api/index.ts';
 
 let sandbox: SandboxApi;
 beforeEach(() => {
@@ -276,7 +275,7 @@ describe('an update of a Job', () => {
       const { template: changed, ...rest } = change as { template?: { spec: object } };
       Object.assign(spec, rest);
       if (changed !== undefined) Object.assign(spec.template.spec, changed.spec);
-      const refused = refusalOf(() => sandbox.update('jobs.batch', { ...current, spec } as UntypedObject));
+      const refused = refusalOf(() => sandbox.update('jobs.batch', { ...current, spec }));
       expect(refused.map((each) => each.split(':')[0])).toEqual(field === undefined ? [] : [field]);
     });
   }

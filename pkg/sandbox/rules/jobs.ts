@@ -114,8 +114,7 @@ function validateTimeZone(timeZone: string | undefined): FieldError[] {
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z._0-9+-]*(\/[A-Za-z._0-9+-]+)*$/.test(name)) return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false; // the only thing that it throws for
   }

@@ -30,8 +30,8 @@ function validateDeadline(deadline: number | undefined, old: number | undefined)
 }
 
 function validateTolerations({ tolerations = [] }: PodSpec, { tolerations: old = [] }: PodSpec): FieldError[] {
-  const isKept = old.every(({ tolerationSeconds: _, ...before }) =>
-    tolerations.some(({ tolerationSeconds: _seconds, ...after }) => isEqualJson(after, before)),
+  const isKept = old.every((before) =>
+    tolerations.some((after) => isEqualJson({ ...after, tolerationSeconds: before.tolerationSeconds }, before)),
   );
   const detail = 'existing toleration can not be modified except its tolerationSeconds';
   return isKept ? [] : [{ type: 'Forbidden', field: 'spec.tolerations', detail }];

@@ -174,7 +174,7 @@ describe('a Service', () => {
     const created = create({ type: 'NodePort' });
     const { spec: before } = created as { spec?: unknown };
     const spec = { type: 'NodePort', selector: { a: 'c' }, ports: [{ port: 80, protocol: 'TCP' }] };
-    const updated = sandbox.update('services', { ...created, spec } as UntypedObject);
+    const updated = sandbox.update('services', { ...created, spec });
     const { clusterIP, ports: allocated } = before as { clusterIP: string; ports: object[] };
     expect(updated['spec']).toMatchObject({ clusterIP, ports: allocated });
   });
@@ -182,14 +182,14 @@ describe('a Service', () => {
   test('may not change its cluster IP', () => {
     const created = create();
     const spec = { ...(created['spec'] as object), clusterIP: '10.96.9.9', clusterIPs: ['10.96.9.9'] };
-    const refused = refusalOf(() => sandbox.update('services', { ...created, spec } as UntypedObject));
+    const refused = refusalOf(() => sandbox.update('services', { ...created, spec }));
     expect(refused).toEqual(['spec.clusterIPs[0]: Invalid value: ["10.96.9.9"]: may not change once set']);
   });
 
   test('loses its cluster IP when it becomes an external name', () => {
     const created = create();
     const spec = { type: 'ExternalName', externalName: 'example.com' };
-    const updated = sandbox.update('services', { ...created, spec } as UntypedObject);
+    const updated = sandbox.update('services', { ...created, spec });
     expect(updated['spec']).not.toHaveProperty('clusterIP');
   });
 });

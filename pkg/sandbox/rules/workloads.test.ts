@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf, SandboxApi } from '../../../test/support/sandbox-api.ts';
-import type { UntypedObject } from '../../api/index.ts';
 
 let sandbox: SandboxApi;
 beforeEach(() => {
@@ -368,7 +367,7 @@ describe('an update', () => {
   for (const { name, resource, change, expected } of updates) {
     test(`${expected.length === 0 ? 'may' : 'may not'} change of ${name}`, () => {
       const created = sandbox.create(resource, workload());
-      const changed = { ...created, spec: { ...(created['spec'] as object), ...change } } as UntypedObject;
+      const changed = { ...created, spec: { ...(created['spec'] as object), ...change } };
       expect(refusalOf(() => sandbox.update(resource, changed))).toEqual(expected);
     });
   }
