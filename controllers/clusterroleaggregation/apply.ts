@@ -10,7 +10,7 @@ export interface ApplyDeps {
   readonly pending: PendingWrites<ClusterRole>;
 }
 
-/** Applies the rules on the server's side. An aggregating role has no other rules, whoever wrote them. */
+/** Writes the rules with server-side apply. An aggregating role has no other rules. */
 export async function applyRules(
   role: Cached<ClusterRole>,
   rules: readonly PolicyRule[],

@@ -56,7 +56,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
   const setHandlers = replicaSets.addHandler(claims.handler(queue));
   const podHandlers = pods.addHandler({ deleted: enqueueRecreated });
 
-  /** A Recreate rollout waits until the last old pod is gone. Only the pod's event tells that. */
+  /** A Recreate rollout waits until the last old pod is gone. Only the event of that pod shows it. */
   function enqueueRecreated(pod: Cached<Pod>): void {
     const setKey = controllerKeyOf(pod, ReplicaSets);
     const set = setKey === undefined ? undefined : replicaSets.store.get(setKey);

@@ -21,7 +21,7 @@ function input(overrides: Partial<StatusInput> = {}): StatusInput {
 }
 
 describe('computeStatus', () => {
-  test('sums up what the sets say', () => {
+  test('sums up the counts of the ReplicaSets', () => {
     const { conditions: _, ...counts } = computeStatus(input());
     expect(counts).toEqual({
       observedGeneration: 7,
@@ -56,9 +56,9 @@ describe('computeStatus', () => {
 
   const silent = { replicas: 1, observedGeneration: 1 };
   const terminating = [
-    { name: 'a set that has said nothing at all counts as none', status: { replicas: 0 }, expected: 2 },
+    { name: 'a ReplicaSet without a status counts as 0', status: { replicas: 0 }, expected: 2 },
     { name: 'one that has been counted without them makes the sum unknown', status: silent, expected: undefined },
-    { name: 'one that says zero counts as zero', status: { ...silent, terminatingReplicas: 0 }, expected: 2 },
+    { name: 'a count of 0 counts as 0', status: { ...silent, terminatingReplicas: 0 }, expected: 2 },
   ];
   for (const { name, status, expected } of terminating) {
     test(`terminating replicas: ${name}`, () => {

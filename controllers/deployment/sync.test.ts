@@ -117,7 +117,7 @@ describe('planSync', () => {
     ]);
   });
 
-  test('finds a ReplicaSet by its template, whatever its hash', () => {
+  test('finds a ReplicaSet by its template with any hash', () => {
     const owner = web();
     const found = ownedSet(owner, 'web-5d4f8c7b9');
     expect(words(plan(owner, [found]).actions)).toEqual(['status MinimumReplicasAvailable NewReplicaSetAvailable']);
@@ -132,7 +132,7 @@ describe('planSync', () => {
     expect(settled).toEqual({ actions: [], result: { requeueAfterMs: undefined } });
   });
 
-  test('comes back when the deadline has passed, and then says so', () => {
+  test('requeues at the deadline, and then sets the condition', () => {
     const owner = web();
     const set = ownedSet(owner, 'web-1', { available: 1 });
     const [first] = plan(owner, [set]).actions;

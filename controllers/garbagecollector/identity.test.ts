@@ -25,13 +25,13 @@ describe('referencesOf', () => {
     { name: 'the version', change: { apiVersion: 'v2' }, same: false },
   ];
   for (const { name, change, same } of changes) {
-    test(`${same ? 'does not tell' : 'tells'} references apart by ${name}`, () => {
+    test(`${same ? 'ignores' : 'compares'} references by ${name}`, () => {
       const blocking = { ...wire, blockOwnerDeletion: true };
       expect(areReferences(referencesOf([blocking]), [{ ...blocking, ...change }])).toBe(same);
     });
   }
 
-  test('tells more references from fewer', () => {
+  test('compares the number of references', () => {
     expect(areReferences(referencesOf([wire]), [wire, wire])).toBe(false);
     expect(areReferences(referencesOf(undefined), undefined)).toBe(true);
     expect(areReferences(referencesOf([wire]), undefined)).toBe(false);

@@ -206,7 +206,7 @@ describe('Monitors', () => {
     expect(informers.find(ConfigMaps)).toBeUndefined();
   });
 
-  test('let go of a resource that is not served any more', async () => {
+  test('stop watching a resource that is not served any more', async () => {
     add(widgets('v1'), 'one');
     await sync(discovered([ConfigMaps, widgets('v1')]));
     expect(graph.size).toBe(1);
@@ -226,14 +226,14 @@ describe('Monitors', () => {
     expect(node).toMatchObject({ apiVersion: apiVersionOf(widgets('v2')), isObserved: true });
   });
 
-  test('keep watching what discovery could not tell of', async () => {
+  test('keep watching resources whose discovery failed', async () => {
     add(widgets('v1'), 'one');
     await sync(discovered([ConfigMaps, widgets('v1')]));
     await sync(discovered([ConfigMaps], { 'example.com/v1': 'no answer' }));
     expect(graph.get('one')?.isObserved).toBe(true);
   });
 
-  test('keep everything and count an error when discovery fails or tells of nothing', async () => {
+  test('keep all watches and count an error if discovery fails or returns nothing', async () => {
     add(ConfigMaps, 'one');
     await sync(discovered([ConfigMaps]));
     expect(await sync(new Error('no answer'))).toBeInstanceOf(Error);
@@ -242,7 +242,7 @@ describe('Monitors', () => {
     expect(syncErrors.value).toBe(2);
   });
 
-  test('look at discovery soon, and a few times, after a definition has changed', async () => {
+  test('refresh discovery a few times soon after a definition has changed', async () => {
     await sync(discovered([CustomResourceDefinitions]));
     add(CustomResourceDefinitions, 'widgets');
     await applyChanges();

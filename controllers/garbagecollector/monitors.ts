@@ -244,7 +244,7 @@ export class Monitors implements Syncable {
 
   #end({ stop, synced }: Monitor): void {
     stop.abort();
-    synced.open(); // nobody needs to wait for it any more
+    synced.open(); // ends all waits for this monitor
   }
 
   /** If the resource is now watched in another version, its objects stay in the graph until that version is listed. */

@@ -31,7 +31,7 @@ interface Watch {
   readonly backlog: WatchEvent<MetadataOnly>[];
 }
 
-/** Calls that wait to be let through, watch events that wait to be seen, objects that wait to be looked at. */
+/** Pending requests, watch events and queue items. */
 class Schedule {
   readonly user = new RecordingClient();
   readonly #random: () => number;

@@ -1,7 +1,7 @@
 import { keyOf, type Cached, type Job, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import { recallStreak, type FailureStreak } from './backoff.ts';
 
-/** The failure streak of each Job. The pods alone do not tell it: they may be deleted at any time. */
+/** The failure streak of each Job. It cannot always be computed from the pods: they may be deleted at any time. */
 export class FailureStreaks {
   readonly #byJob = new Map<ObjectKey, { readonly uid: string; readonly streak: FailureStreak }>();
 

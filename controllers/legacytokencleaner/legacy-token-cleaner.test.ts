@@ -32,7 +32,7 @@ const run = (context: TestContext, use: () => Promise<void>): Promise<void> =>
 describe('the cleaner', () => {
   const invalid = { 'kubernetes.io/legacy-token-invalid-since': '2025-11-01' };
 
-  test('makes an unused token invalid', async () => {
+  test('invalidates an unused token', async () => {
     const context = setUp(['token']);
     seedToken(context, 'token');
     await run(context, async () => {
@@ -41,7 +41,7 @@ describe('the cleaner', () => {
     });
   });
 
-  test('deletes one that was made invalid long ago, if nothing has happened to it', async () => {
+  test('deletes a token that was invalidated long ago and has not changed', async () => {
     const context = setUp(['token']);
     const { uid, resourceVersion } = seedToken(context, 'token', invalid).metadata;
     await run(context, async () => {
@@ -52,13 +52,13 @@ describe('the cleaner', () => {
   });
 
   const spared = [
-    { name: 'that nobody generated', references: [] },
+    { name: 'that was not auto-generated', references: [] },
     { name: 'that a pod mounts', references: ['token'], mounted: true },
-    { name: 'while uses have not been recorded for long enough', references: ['token'], since: '2025-12-02' },
-    { name: 'while nobody says since when they are recorded', references: ['token'], since: '' },
+    { name: 'while uses have not been tracked for long enough', references: ['token'], since: '2025-12-02' },
+    { name: 'while the start of tracking is unknown', references: ['token'], since: '' },
   ];
   for (const { name, references, mounted, since } of spared) {
-    test(`spares a token ${name}`, async () => {
+    test(`keeps a token ${name}`, async () => {
       const context = setUp(references, since);
       seedToken(context, 'token', invalid);
       if (mounted === true) {
@@ -72,7 +72,7 @@ describe('the cleaner', () => {
     });
   }
 
-  test('goes on with others when one fails, and looks again a day later', async () => {
+  test('continues after an error, and checks again a day later', async () => {
     const context = setUp(['a', 'b']);
     seedToken(context, 'a', invalid);
     seedToken(context, 'b', invalid);

@@ -13,7 +13,7 @@ describe('isTrackedLongEnough', () => {
     { name: 'the period and a day after', since: '2026-03-09', at: '2026-03-20T00:00:00Z', expected: true },
     { name: 'not a second earlier', since: '2026-03-09', at: '2026-03-19T23:59:59Z', expected: false },
     { name: 'not without a day', since: undefined, at: now, expected: false },
-    { name: 'not with something else', since: 'long ago', at: now, expected: false },
+    { name: 'not with an invalid day', since: 'long ago', at: now, expected: false },
   ];
   for (const { name, since, at, expected } of rows) {
     test(name, () => expect(isTrackedLongEnough(since, Date.parse(at), periodMs)).toBe(expected));
@@ -28,14 +28,14 @@ describe('isLongUnused', () => {
     { name: 'one that is a second older', created: '2026-03-10T11:59:59Z', expected: true },
     { name: 'one used on the last day that counts', created: old, lastUsed: '2026-03-10', expected: false },
     { name: 'one used the day before', created: old, lastUsed: '2026-03-09', expected: true },
-    { name: 'one whose last use cannot be read', created: old, lastUsed: '2026-02-31', expected: false },
-    { name: 'one that is going', created: old, going: true, expected: false },
+    { name: 'one with an invalid last use', created: old, lastUsed: '2026-02-31', expected: false },
+    { name: 'one that is terminating', created: old, terminating: true, expected: false },
   ];
-  for (const { name, created, lastUsed, going, expected } of rows) {
+  for (const { name, created, lastUsed, terminating, expected } of rows) {
     test(`${expected ? 'is' : 'is not'} ${name}`, () => {
       const token = secret({
         labels: lastUsed === undefined ? {} : { 'kubernetes.io/legacy-token-last-used': lastUsed },
-        metadata: { creationTimestamp: created, ...(going === true && { deletionTimestamp: now }) },
+        metadata: { creationTimestamp: created, ...(terminating === true && { deletionTimestamp: now }) },
       });
       expect(isLongUnused(frozen(token), nowMs, periodMs)).toBe(expected);
     });
@@ -45,8 +45,8 @@ describe('isLongUnused', () => {
 describe('computeFate', () => {
   const invalidate = { kind: 'invalidate', since: '2026-03-20' };
   const rows = [
-    { name: 'makes a valid token invalid first', invalidSince: undefined, expected: invalidate },
-    { name: 'does so anew when the day cannot be read', invalidSince: 'yesterday', expected: invalidate },
+    { name: 'invalidates a valid token first', invalidSince: undefined, expected: invalidate },
+    { name: 'invalidates again if the day is invalid', invalidSince: 'yesterday', expected: invalidate },
     { name: 'waits for the last day that counts', invalidSince: '2026-03-10', expected: { kind: 'keep' } },
     { name: 'deletes the day after', invalidSince: '2026-03-09', expected: { kind: 'delete' } },
   ];
@@ -58,7 +58,7 @@ describe('computeFate', () => {
   }
 });
 
-test('parseDay takes days of the calendar alone', () => {
+test('parseDay accepts valid calendar days only', () => {
   expect(parseDay('2024-02-29')).toBe(Date.parse('2024-02-29T00:00:00Z'));
   for (const text of ['2025-02-29', '2025-2-9', '20250209', '2025-02-09T00:00:00Z', '', undefined]) {
     expect(parseDay(text)).toBeUndefined();

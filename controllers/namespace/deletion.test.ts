@@ -88,7 +88,7 @@ describe('a namespace that is being deleted', () => {
     });
   });
 
-  test('is emptied and let go', async () => {
+  test('is emptied and finalized', async () => {
     const scene = setUp([resource(ConfigMaps), resource(Secrets)]);
     scene.server.seed(ConfigMaps, { metadata: { namespace: 'team', name: 'a' } });
     scene.server.seed(ConfigMaps, { metadata: { namespace: 'other', name: 'b' } });

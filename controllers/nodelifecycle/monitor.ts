@@ -101,7 +101,7 @@ export class Monitor {
       if (health.ready === 'Unknown') observer.unreachable(node, false);
     }
     const isUnreachable = changes.length > 0;
-    // The answer to our own write was lost: the observer does not know yet.
+    // The answer to our own write was lost: the observer has not been called yet.
     if (!isUnreachable && previous?.ready === 'True' && health.ready === 'Unknown') observer.unreachable(node, true);
     if (!isUnreachable) metrics.nodeDuration.observe((clock.monotonic() - nowMs) / 1000);
     return { checked: { node, health, zone: zoneOf(node), isNew }, isUnreachable };

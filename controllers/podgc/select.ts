@@ -52,7 +52,7 @@ function wasEvicted({ status }: Cached<Pod>): boolean {
   return status?.phase === 'Failed' && status.reason === 'Evicted';
 }
 
-/** Why nobody will complete the deletion of a terminating pod; undefined while its kubelet can. */
+/** Why a terminating pod is stuck; undefined while its kubelet can complete the deletion. */
 export function whyStuck(pod: Cached<Pod>, node: Cached<Node> | undefined): Reason | undefined {
   if ((pod.spec.nodeName ?? '') === '') return 'unscheduled';
   if (node === undefined || isConditionTrue(node.status?.conditions, 'Ready')) return undefined;

@@ -6,23 +6,23 @@ import { configMapName, planPublication } from './publication.ts';
 describe('planPublication', () => {
   const described = { 'kubernetes.io/description': 'by hand' };
   const rows = [
-    { name: 'leaves the right one alone', annotations: described, data: { 'ca.crt': 'CA' }, changes: false },
+    { name: 'keeps a ConfigMap that is up to date', annotations: described, data: { 'ca.crt': 'CA' }, changes: false },
     { name: 'replaces other certificates', annotations: described, data: { 'ca.crt': 'other' }, changes: true },
     {
-      name: 'takes more than the certificates out',
+      name: 'removes other data',
       annotations: described,
       data: { 'ca.crt': 'CA', x: 'y' },
       changes: true,
     },
-    { name: 'puts what was taken out back', annotations: described, data: {}, changes: true },
+    { name: 'restores missing certificates', annotations: described, data: {}, changes: true },
     {
-      name: 'describes what has lost its description',
+      name: 'restores a missing description',
       annotations: undefined,
       data: { 'ca.crt': 'CA' },
       changes: true,
     },
     {
-      name: 'describes what has an empty description',
+      name: 'replaces an empty description',
       annotations: { 'kubernetes.io/description': '' },
       data: { 'ca.crt': 'CA' },
       changes: true,
@@ -40,7 +40,7 @@ describe('planPublication', () => {
     });
   }
 
-  test('makes a new one, with a description', () => {
+  test('creates a ConfigMap with a description', () => {
     expect(planPublication('team', undefined, 'CA')).toEqual({
       metadata: {
         namespace: 'team',

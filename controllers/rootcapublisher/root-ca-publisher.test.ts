@@ -23,7 +23,7 @@ const published = ({ server }: TestContext): unknown =>
   server.stored(ConfigMaps).find(({ metadata }) => metadata.name === 'kube-root-ca.crt')?.data;
 
 describe('the publisher', () => {
-  test('publishes in a namespace that is there, and in one that comes', async () => {
+  test('publishes to existing and new namespaces', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, namespace('Active'));
     await run(context, async () => {
@@ -33,7 +33,7 @@ describe('the publisher', () => {
     });
   });
 
-  test('publishes anew after a deletion and after a change', async () => {
+  test('publishes again after a deletion and after a change', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, namespace('Active'));
     await run(context, async () => {
@@ -46,13 +46,13 @@ describe('the publisher', () => {
     });
   });
 
-  test('publishes nothing in a namespace that is going', async () => {
+  test('publishes nothing to a terminating namespace', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, namespace('Terminating'));
     await run(context, async () => expect(context.client.writes).toEqual([]));
   });
 
-  test('knows of no other ConfigMap', async () => {
+  test('caches no other ConfigMap', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, namespace('Active'));
     context.server.seed(ConfigMaps, configMap('large'));
@@ -64,7 +64,7 @@ describe('the publisher', () => {
     });
   });
 
-  test('counts every look by the answer of the server', async () => {
+  test('counts every sync by status code', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, namespace('Active'));
     const stop = context.client.before('create', () => {

@@ -11,14 +11,14 @@ const accounts = ({ server }: TestContext): string[] =>
   server.stored(ServiceAccounts).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
 describe('the service account controller', () => {
-  test('makes the default account in every namespace that is there to stay', async () => {
+  test('creates the default account in every active namespace', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, { metadata: { name: 'a' }, status: { phase: 'Active' } });
     context.server.seed(Namespaces, { metadata: { name: 'b' }, status: { phase: 'Terminating' } });
     await run(context, async () => expect(accounts(context)).toEqual(['a/default']));
   });
 
-  test('makes it anew when it is deleted, and leaves other accounts deleted', async () => {
+  test('recreates it after a deletion, but no other accounts', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, { metadata: { name: 'a' }, status: { phase: 'Active' } });
     context.server.seed(ServiceAccounts, { metadata: { namespace: 'a', name: 'robot' } });
@@ -31,7 +31,7 @@ describe('the service account controller', () => {
     });
   });
 
-  test('takes it well when someone else was faster', async () => {
+  test('ignores an account that already exists', async () => {
     const context = createTestContext();
     context.server.seed(Namespaces, { metadata: { name: 'a' }, status: { phase: 'Active' } });
     context.client.before('create', () => {

@@ -33,7 +33,7 @@ async function run(test: TestContext, use: () => Promise<void>): Promise<void> {
 const calls = ({ client }: TestContext): string[] => client.actions.map(({ verb, resource }) => `${verb} ${resource}`);
 
 describe('the token controller', () => {
-  test('fills a secret with one write, and then leaves it alone', async () => {
+  test('fills a Secret with one write', async () => {
     const context = createTestContext();
     context.server.seed(ServiceAccounts, account());
     context.server.seed(Secrets, token(forRobot));
@@ -44,13 +44,13 @@ describe('the token controller', () => {
     });
   });
 
-  test('leaves secrets of other types alone', async () => {
+  test('ignores Secrets of other types', async () => {
     const context = createTestContext();
     context.server.seed(Secrets, token(forRobot, { type: 'Opaque' }));
     await run(context, async () => expect(calls(context)).toEqual([]));
   });
 
-  test('fills a secret that someone else changed meanwhile, on what they have made of it', async () => {
+  test('fills a Secret that another client changed meanwhile', async () => {
     const context = createTestContext();
     context.server.seed(ServiceAccounts, account());
     const { metadata } = context.server.seed(Secrets, token(forRobot));
@@ -67,7 +67,7 @@ describe('the token controller', () => {
     });
   });
 
-  test('deletes the token of an account that is not there, once the server has said so', async () => {
+  test('deletes the token of a missing account once the API server confirms it', async () => {
     const context = createTestContext();
     const { metadata } = context.server.seed(Secrets, token(forRobot));
     await run(context, async () => {
@@ -76,14 +76,14 @@ describe('the token controller', () => {
     });
   });
 
-  test('deletes the token of an account that has another uid by now', async () => {
+  test('deletes the token of a recreated account', async () => {
     const context = createTestContext();
     context.server.seed(ServiceAccounts, account());
     context.server.seed(Secrets, token({ ...forRobot, 'kubernetes.io/service-account.uid': 'former' }));
     await run(context, async () => expect(context.server.stored(Secrets)).toEqual([]));
   });
 
-  test('deletes nothing while the server cannot say whether the account is there', async () => {
+  test('deletes nothing if the account cannot be read', async () => {
     const context = createTestContext();
     context.server.seed(Secrets, token(forRobot));
     context.client.before('get', () => {
@@ -95,7 +95,7 @@ describe('the token controller', () => {
     });
   });
 
-  test('deletes the tokens of an account that goes', async () => {
+  test('deletes the tokens of a deleted account', async () => {
     const context = createTestContext();
     context.server.seed(ServiceAccounts, account());
     context.server.seed(Secrets, token(forRobot));
@@ -106,7 +106,7 @@ describe('the token controller', () => {
     });
   });
 
-  test('clears the reference to a token that goes, and no other', async () => {
+  test('clears only the reference to a deleted token', async () => {
     const context = createTestContext();
     context.server.seed(ServiceAccounts, account({ secrets: [{ name: 'token' }, { name: 'other' }] }));
     context.server.seed(Secrets, token(forRobot));

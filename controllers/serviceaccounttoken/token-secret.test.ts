@@ -11,28 +11,28 @@ describe('planTokenSecret', () => {
   const parts = { sign: () => 'new', rootCa: 'CA' };
   const rows = [
     { name: 'fills an empty secret', data: undefined, expected: { ...full, token: base64('new') } },
-    { name: 'leaves a complete one alone', data: full, expected: undefined },
-    { name: 'keeps a token that is there', data: { token: base64('old') }, expected: full },
+    { name: 'keeps a complete Secret', data: full, expected: undefined },
+    { name: 'keeps an existing token', data: { token: base64('old') }, expected: full },
     {
-      name: 'replaces a token that was taken out',
+      name: 'replaces an empty token',
       data: { ...full, token: '' },
       expected: { ...full, token: base64('new') },
     },
-    { name: 'replaces another authority', data: { ...full, 'ca.crt': base64('other') }, expected: full },
-    { name: 'keeps a namespace that is there', data: { ...full, namespace: base64('x') }, expected: undefined },
+    { name: 'replaces another CA', data: { ...full, 'ca.crt': base64('other') }, expected: full },
+    { name: 'keeps an existing namespace', data: { ...full, namespace: base64('x') }, expected: undefined },
     {
-      name: 'keeps what else is there',
+      name: 'keeps other data',
       data: { ...full, token: '', more: 'x' },
       expected: { ...full, token: base64('new'), more: 'x' },
     },
     {
-      name: 'leaves the authority alone without one of its own',
+      name: 'keeps the CA if none is configured',
       rootCa: '',
       data: { ...full, 'ca.crt': base64('other') },
       expected: undefined,
     },
     {
-      name: 'adds no authority without one of its own',
+      name: 'adds no CA if none is configured',
       rootCa: '',
       data: {},
       expected: { namespace: base64('team'), token: base64('new') },
@@ -45,7 +45,7 @@ describe('planTokenSecret', () => {
     });
   }
 
-  test('writes down whose token it is, on the version it was planned on', () => {
+  test('sets the annotations of the account and keeps the resource version', () => {
     const annotations = { 'kubernetes.io/service-account.name': 'robot', mine: 'kept' };
     const planned = planTokenSecret(frozen(secret({ namespace: 'team', name: 'token', annotations })), account, parts);
     expect(planned?.metadata).toMatchObject({
@@ -55,7 +55,7 @@ describe('planTokenSecret', () => {
   });
 });
 
-test('a token says whose it is and which secret keeps it alive', () => {
+test('a token names its account and its Secret', () => {
   expect(claimsOf(account, frozen(secret({ namespace: 'team', name: 'token' })))).toEqual({
     iss: 'kubernetes/serviceaccount',
     sub: 'system:serviceaccount:team:robot',
@@ -68,10 +68,10 @@ test('a token says whose it is and which secret keeps it alive', () => {
 
 describe('withoutReference', () => {
   const rows = [
-    { name: 'takes every reference to the secret out', secrets: ['a', 'b', 'a'], expected: ['b'] },
-    { name: 'takes the last one out', secrets: ['a'], expected: [] },
-    { name: 'has nothing to do without one', secrets: ['b'], expected: undefined },
-    { name: 'has nothing to do without any', secrets: undefined, expected: undefined },
+    { name: 'removes every reference to the Secret', secrets: ['a', 'b', 'a'], expected: ['b'] },
+    { name: 'removes the last reference', secrets: ['a'], expected: [] },
+    { name: 'changes nothing without a reference to the Secret', secrets: ['b'], expected: undefined },
+    { name: 'changes nothing without references', secrets: undefined, expected: undefined },
   ];
   for (const { name, secrets, expected } of rows) {
     test(name, () => {

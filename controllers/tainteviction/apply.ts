@@ -49,8 +49,8 @@ const disruption = {
 };
 
 /**
- * Says on the pod why it has to go, then deletes it. False if it was gone already. A conflict is thrown like any other
- * error: it may mean that another pod has the name, or only that the server could not do it this time.
+ * Adds the DisruptionTarget condition, then deletes the pod. False if it was already gone. A conflict is thrown like any
+ * other error: it may mean that another pod has the name, or that the API server could not complete the request.
  */
 export async function evictPod(client: Client, pod: Cached<Pod>, nowMs: number, signal: AbortSignal): Promise<boolean> {
   const key = keyOf(pod);

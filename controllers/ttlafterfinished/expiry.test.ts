@@ -64,7 +64,7 @@ describe('computeExpiry', () => {
       expected: { kind: 'never' },
     },
     {
-      name: 'is never for a condition that only announces the end',
+      name: 'is never for an interim condition',
       ttl: 1,
       conditions: [finished('SuccessCriteriaMet', 1)],
       expected: { kind: 'never' },
@@ -83,7 +83,7 @@ describe('computeExpiry', () => {
     });
   }
 
-  test('is never for a Job that is already going', () => {
+  test('is never for a terminating Job', () => {
     const going = job({
       spec: { ttlSecondsAfterFinished: 0 },
       metadata: { deletionTimestamp: at(1) },

@@ -23,7 +23,7 @@ async function setTtl({ server }: TestContext, ttlSecondsAfterFinished: number):
 }
 
 describe('a Job that has finished', () => {
-  test('is deleted when its time is up, as it was when that was decided', async () => {
+  test('is deleted after its TTL, with the checked resource version', async () => {
     await whileCleaning(async (stage) => {
       const { uid, resourceVersion } = stage.server.seed(Jobs, finished(30)).metadata;
       await settle();
@@ -42,7 +42,7 @@ describe('a Job that has finished', () => {
     });
   });
 
-  test('stays when its time is prolonged, even at the last moment', async () => {
+  test('stays if its TTL is raised, even at the last moment', async () => {
     await whileCleaning(async (stage) => {
       stage.server.seed(Jobs, finished(30));
       await settle();
@@ -56,7 +56,7 @@ describe('a Job that has finished', () => {
     });
   });
 
-  test('goes at once when its time is shortened to what has passed', async () => {
+  test('is deleted at once if its TTL is lowered to the past', async () => {
     await whileCleaning(async (stage) => {
       stage.server.seed(Jobs, finished(3600));
       await settle();

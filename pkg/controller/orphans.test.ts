@@ -21,12 +21,12 @@ const store: Pick<Store<Pod>, 'byIndex'> = {
 describe('orphansWith', () => {
   const rows = [
     {
-      name: 'finds those with the label, in the namespace, that nobody owns',
+      name: 'finds orphans with the label in the namespace',
       required: { app: 'web' },
       expected: ['web', 'hashed'],
     },
     {
-      name: 'looks for the longest of several labels',
+      name: 'uses the longest of several labels',
       required: { app: 'web', 'pod-template-hash': 'bcdf' },
       expected: ['hashed'],
     },

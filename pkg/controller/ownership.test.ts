@@ -6,13 +6,13 @@ import { planClaims } from './ownership.ts';
 interface Shape {
   readonly labels?: Record<string, string>;
   readonly controller?: string;
-  readonly leaving?: boolean;
+  readonly terminating?: boolean;
   readonly namespace?: string;
 }
 
 function object(
   name: string,
-  { labels = { app: 'web' }, controller, leaving, namespace = 'default' }: Shape = {},
+  { labels = { app: 'web' }, controller, terminating, namespace = 'default' }: Shape = {},
 ): ConfigMap {
   return {
     metadata: {
@@ -22,7 +22,7 @@ function object(
       resourceVersion: '1',
       creationTimestamp: '2026-01-01T00:00:00Z',
       labels,
-      ...(leaving === true ? { deletionTimestamp: '2026-01-02T00:00:00Z' } : {}),
+      ...(terminating === true ? { deletionTimestamp: '2026-01-02T00:00:00Z' } : {}),
       ...(controller === undefined
         ? {}
         : {
@@ -44,10 +44,14 @@ describe('planClaims', () => {
     {
       name: 'keeps its own while the owner leaves',
       candidate: { controller: 'owner' },
-      owner: { leaving: true },
+      owner: { terminating: true },
       expected: 'claimed',
     },
-    { name: 'keeps its own that is leaving', candidate: { controller: 'owner', leaving: true }, expected: 'claimed' },
+    {
+      name: 'keeps its own terminating object',
+      candidate: { controller: 'owner', terminating: true },
+      expected: 'claimed',
+    },
     {
       name: 'releases what is no longer selected',
       candidate: { controller: 'owner', labels: other },
@@ -56,13 +60,18 @@ describe('planClaims', () => {
     {
       name: 'releases nothing while the owner leaves',
       candidate: { controller: 'owner', labels: other },
-      owner: { leaving: true },
+      owner: { terminating: true },
       expected: 'ignored',
     },
     { name: 'adopts a selected orphan', candidate: {}, expected: 'adopt' },
     { name: 'ignores an orphan that is not selected', candidate: { labels: other }, expected: 'ignored' },
-    { name: 'ignores an orphan that is leaving', candidate: { leaving: true }, expected: 'ignored' },
-    { name: 'adopts nothing while the owner leaves', candidate: {}, owner: { leaving: true }, expected: 'ignored' },
+    { name: 'ignores a terminating orphan', candidate: { terminating: true }, expected: 'ignored' },
+    {
+      name: 'adopts nothing for a terminating owner',
+      candidate: {},
+      owner: { terminating: true },
+      expected: 'ignored',
+    },
     { name: 'ignores an orphan of another namespace', candidate: { namespace: 'elsewhere' }, expected: 'ignored' },
     { name: 'ignores what another controls', candidate: { controller: 'another' }, expected: 'ignored' },
   ];

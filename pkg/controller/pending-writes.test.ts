@@ -37,7 +37,7 @@ describe('PendingWrites', () => {
     expect(setUp().pending.isSettled(owner)).toBe(true);
   });
 
-  test('a create is pending until the cache has seen its version', () => {
+  test('a create is pending until the cache has observed its version', () => {
     const { pending, cache } = setUp();
     pending.wrote(owner, '12');
     pending.wrote(owner, '11');
@@ -49,7 +49,7 @@ describe('PendingWrites', () => {
 
   const deletions = [
     { name: 'still there', child: object('uid-1'), settled: false },
-    { name: 'going', child: object('uid-1', '2026-01-01T00:00:00Z'), settled: true },
+    { name: 'terminating', child: object('uid-1', '2026-01-01T00:00:00Z'), settled: true },
     { name: 'gone', child: undefined, settled: true },
     { name: 'replaced under its name', child: object('uid-2'), settled: true },
   ];
@@ -64,7 +64,7 @@ describe('PendingWrites', () => {
 
   const disappearances = [
     { name: 'still there', child: object('uid-1'), settled: false },
-    { name: 'going', child: object('uid-1', '2026-01-01T00:00:00Z'), settled: false },
+    { name: 'terminating', child: object('uid-1', '2026-01-01T00:00:00Z'), settled: false },
     { name: 'gone', child: undefined, settled: true },
     { name: 'replaced under its name', child: object('uid-2'), settled: true },
   ];

@@ -71,14 +71,14 @@ describe('podFromTemplate', () => {
 });
 
 describe('createPod', () => {
-  test('tells of the pod it made', async () => {
+  test('records an event for a created pod', async () => {
     const { client, control, events } = setUp();
     const created = await createPod(control, owner, unsaved, signal);
     expect(events).toEqual([`Normal SuccessfulCreate Created pod: ${created.metadata.name}`]);
     expect(client.stored(Pods)).toHaveLength(1);
   });
 
-  test('tells why it could not, in the words of the server', async () => {
+  test('records an event with the message of the API server', async () => {
     const { client, control, events } = setUp();
     client.before('create', () => {
       throw apiError(403, 'Forbidden', 'pods "web-" is forbidden: exceeded quota');
@@ -91,7 +91,7 @@ describe('createPod', () => {
 describe('deletePod', () => {
   const target = (client: RecordingClient): Pod => client.seed(Pods, pod({ name: 'a' }));
 
-  test('deletes the very pod it knows, and tells', async () => {
+  test('deletes by uid and records an event', async () => {
     const { client, control, events } = setUp();
     const seeded = target(client);
     expect(await deletePod(control, owner, seeded, signal)).toBe(true);
@@ -101,7 +101,7 @@ describe('deletePod', () => {
     expect(events).toEqual(['Normal SuccessfulDelete Deleted pod: a']);
   });
 
-  test('says nothing of a pod that is gone', async () => {
+  test('records no event for a pod that is gone', async () => {
     const { client, control, events } = setUp();
     client.before('delete', () => {
       throw apiError(404, 'NotFound');
@@ -119,7 +119,7 @@ describe('deletePod', () => {
     expect(events).toEqual([]);
   });
 
-  test('tells of a refusal', async () => {
+  test('records an event for a rejected deletion', async () => {
     const { client, control, events } = setUp();
     client.before('delete', () => {
       throw apiError(500, 'InternalError', 'no');

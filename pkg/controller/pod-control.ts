@@ -98,8 +98,8 @@ export async function deletePod<Owner extends KubeObject>(
     return true;
   } catch (error) {
     if (isNotFound(error)) return false;
-    // A conflict may mean that another pod has the name, or only that the server could not do it this time: the next
-    // sync knows more, and nobody needs to hear of it.
+    // A conflict may mean that another pod has the name, or that the API server could not complete the request. The next
+    // sync decides on a newer cache, so there is no event.
     if (!signal.aborted && !isConflict(error)) {
       recorder.event(ownerKind, owner, {
         type: 'Warning',

@@ -43,7 +43,7 @@ async function until(condition: () => boolean, clock: FakeClock): Promise<void> 
 }
 
 describe('runWorkers', () => {
-  test('works on what is queued until told to stop', async () => {
+  test('reconciles queued keys until it is stopped', async () => {
     const seen: string[] = [];
     const { queue, clock, stop, ended, outcomes } = start(async (item) => {
       seen.push(item);

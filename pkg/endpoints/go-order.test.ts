@@ -21,7 +21,7 @@ describe('fnv1a128', () => {
   for (const { text, sum } of rows) test(`of ${JSON.stringify(text)}`, () => expect(fnv1a128(text)).toBe(sum));
 });
 
-describe('ports and subsets stand in the order of their hashes', () => {
+describe('ports and subsets are sorted by their hashes', () => {
   test('ports of slices: 0e87… before 32d2…', () => {
     expect(sortSlicePorts([dns, http])).toEqual([http, dns]);
   });

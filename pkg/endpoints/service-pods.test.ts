@@ -40,7 +40,7 @@ describe('ServicePods', () => {
     expect(named(moved)).toEqual(['b']);
   });
 
-  test('a pod that changes sides is told of to both', async () => {
+  test('a pod that moves between Services enqueues both', async () => {
     const { pods, told, named, forgetTold } = await follow([web, db], [app('a', 'web')]);
     forgetTold();
     pods.set(app('a', 'db', '2'));
@@ -48,7 +48,7 @@ describe('ServicePods', () => {
     expect([named(web), named(db)]).toEqual([[], ['a']]);
   });
 
-  test('labels that no selector asks for are news to nobody', async () => {
+  test('labels that no selector uses enqueue nothing', async () => {
     const { pods, told, forgetTold } = await follow([web], [app('a', 'web')]);
     forgetTold();
     pods.set(
@@ -68,7 +68,7 @@ describe('ServicePods', () => {
     { name: 'a heartbeat of its status', status: { ...runningStatus(), message: 'fine' }, told: [] },
   ];
   for (const { name, status, told: wanted } of rows) {
-    test(`${name} of a pod is ${wanted.length === 0 ? 'no news' : 'told'}`, async () => {
+    test(`${name} of a pod ${wanted.length === 0 ? 'enqueues nothing' : 'enqueues its Service'}`, async () => {
       const { pods, told, forgetTold } = await follow([web], [app('a', 'web')]);
       forgetTold();
       pods.set(app('a', 'web', '2', status));

@@ -16,7 +16,7 @@ function tracked() {
 }
 
 describe('SliceTracker', () => {
-  test('is not settled until the cache has seen a write', () => {
+  test('is not settled until the cache has observed a write', () => {
     const { slices, tracker } = tracked();
     tracker.wrote(service, slice(1, 7).metadata);
     expect(tracker.isSettled(service)).toBe(false);
@@ -33,7 +33,7 @@ describe('SliceTracker', () => {
     expect(tracker.isSettled(service)).toBe(true);
   });
 
-  test('a slice that went again before it was seen does not hold a Service up for ever', () => {
+  test('a slice that was deleted before it was observed does not block a Service', () => {
     const { slices, tracker } = tracked();
     tracker.wrote(service, slice(1, 7).metadata);
     slices.set(endpointSlice({ name: 'another', metadata: { resourceVersion: '8' } }));
@@ -68,7 +68,7 @@ describe('SliceTracker', () => {
     expect(tracker.end(service)).toBe(true);
   });
 
-  test('knows nothing of a Service that it was told to forget', () => {
+  test('keeps no state for a forgotten Service', () => {
     const { tracker } = tracked();
     tracker.wrote(service, slice(1, 9).metadata);
     tracker.forget(service);

@@ -13,7 +13,7 @@ const podOn = (ip: string, uid: string) => ({ ip, targetRef: { kind: 'Pod', uid 
 const rows: { name: string; subsets: EndpointSubset[]; packed: EndpointSubset[] }[] = [
   { name: 'nothing stays nothing', subsets: [], packed: [] },
   {
-    name: 'ports with the same addresses stand together',
+    name: 'ports with the same addresses share a subset',
     subsets: [
       { addresses: [b], ports: [http] },
       { addresses: [a], ports: [http] },

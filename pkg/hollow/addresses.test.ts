@@ -14,7 +14,7 @@ describe('AddressPool', () => {
     expect(podIPv4(pool.take())).toBe('10.128.0.2');
   });
 
-  test('minds no address of others', () => {
+  test('ignores addresses outside the pool', () => {
     const pool = new AddressPool();
     const foreign = ['10.0.0.1', '172.16.0.1', 'fd00::1', '10.128.0.0', '10.128.0'];
     expect(foreign.map((ip) => pool.reserve(ip))).toEqual(foreign.map(() => undefined));

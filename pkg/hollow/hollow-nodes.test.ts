@@ -110,7 +110,7 @@ describe('startHollowNodes', () => {
     expect(new Set(places.map(([, ip]) => ip)).size).toBe(4);
   });
 
-  test('leaves binding to a scheduler when told so, but runs what is bound', async () => {
+  test('does not bind pods with bindsPods off, but runs bound pods', async () => {
     const { add, clock, podNamed, podWrites } = await start({ bindsPods: false });
     add({ name: 'free' });
     add({ name: 'bound', spec: { nodeName: 'hollow-node-1' } });
@@ -119,14 +119,14 @@ describe('startHollowNodes', () => {
     expect(podWrites()).toEqual(['patch status']);
   });
 
-  test('minds no pod of other nodes', async () => {
+  test('ignores pods of other nodes', async () => {
     const { add, clock, podWrites } = await start();
     add({ name: 'a', spec: { nodeName: 'real' } });
     await pass(clock);
     expect(podWrites()).toEqual([]);
   });
 
-  test('finishes a pod when its time has come', async () => {
+  test('finishes a pod after finish-after', async () => {
     const { add, clock, podNamed } = await start();
     const annotations = { 'hollow-node/finish-after': '2s', 'hollow-node/exit-code': '3' };
     add({ name: 'a', spec: { restartPolicy: 'Never' }, annotations });
@@ -139,7 +139,7 @@ describe('startHollowNodes', () => {
     });
   });
 
-  test('stops a deleted pod after its grace period, then lets it go', async () => {
+  test('stops a deleted pod after its grace period, then removes it', async () => {
     const { add, client, clock, podNamed, podWrites } = await start();
     const deletion = { deletionTimestamp: '2026-01-01T00:00:05Z', deletionGracePeriodSeconds: 5 };
     add({ name: 'a', spec: { nodeName: 'hollow-node-0' } });
@@ -158,7 +158,7 @@ describe('startHollowNodes', () => {
     expect(client.writes.at(-1)?.body).toEqual({ gracePeriodSeconds: 0, preconditions: { uid: 'uid-pod-default-a' } });
   });
 
-  test('gives the addresses of earlier runs to nobody else', async () => {
+  test('does not reuse addresses of earlier runs', async () => {
     const clock = new FakeClock(creationTime);
     const client = new RecordingClient({ now: () => clock.now() });
     client.seed(Pods, pod({ name: 'old', spec: { nodeName: 'hollow-node-0' }, status: { podIP: '10.128.0.1' } }));
@@ -173,7 +173,7 @@ describe('startHollowNodes', () => {
     await hollow.stopped;
   });
 
-  test('a silent node neither renews its lease nor touches its pods; once back it catches up', async () => {
+  test('a stopped node neither renews its lease nor runs its pods, and continues later', async () => {
     const { add, client, clock, hollow, podNamed } = await start({ leaseRenewMs: 1000 });
     hollow.stopHeartbeats('hollow-node-0');
     add({ name: 'a', spec: { nodeName: 'hollow-node-0' } });
@@ -188,7 +188,7 @@ describe('startHollowNodes', () => {
     expect(podNamed('a')?.status?.phase).toBe('Running');
   });
 
-  test('pods wait until a node will have them', async () => {
+  test('pods wait until a node accepts them', async () => {
     const { add, clock, hollow, podNamed } = await start({ nodes: 1 });
     hollow.setCondition('hollow-node-0', { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: '' });
     await pass(clock);
@@ -200,7 +200,7 @@ describe('startHollowNodes', () => {
     expect(podNamed('a')?.spec.nodeName).toBe('hollow-node-0');
   });
 
-  test('says again that it is ready when a controller has doubted it', async () => {
+  test('reports Ready again after a controller has changed the condition', async () => {
     const { client, clock } = await start({ nodes: 1 });
     const body = { status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }] } };
     const [node] = client.stored(Nodes);

@@ -9,7 +9,7 @@ const registered = frozen(
 );
 
 describe('buildNode', () => {
-  test('a node says what a kubelet would', () => {
+  test('a node has the fields that a kubelet sets', () => {
     expect(buildNode(machine, healthyConditions, nowMs)).toMatchObject({
       metadata: {
         labels: {
@@ -33,11 +33,11 @@ describe('buildNode', () => {
 describe('planNodeReport', () => {
   const report = { node: registered, wanted: healthyConditions, reportedAtMs: nowMs, reportEveryMs: 1000 };
 
-  test('nothing is said while nothing has changed', () => {
+  test('no report is due without a change', () => {
     expect(planNodeReport({ ...report, nowMs: nowMs + 999 })).toEqual({ nextReportMs: nowMs + 1000 });
   });
 
-  test('the same is said again as a sign of life, with the old transition times', () => {
+  test('an unchanged status is reported again as a heartbeat, with the old transition times', () => {
     const { patch } = planNodeReport({ ...report, nowMs: nowMs + 1000 });
     expect(patch).toMatchObject({
       status: {
@@ -49,7 +49,7 @@ describe('planNodeReport', () => {
     });
   });
 
-  test('a condition that someone else has changed is put right at once', () => {
+  test('a condition that another client has changed is corrected at once', () => {
     const marked = frozen(node({ name: 'a', status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } }));
     expect(planNodeReport({ ...report, node: marked, nowMs }).patch).toBeDefined();
   });

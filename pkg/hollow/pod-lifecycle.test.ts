@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
     expected: { kind: 'start', ready: false },
   },
   {
-    name: 'never starts when told so',
+    name: 'never starts with never-start',
     pod: { annotations: { 'hollow-node/never-start': 'true' } },
     expected: { kind: 'none' },
   },
@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
     expected: { kind: 'wait', untilMs: startMs + 3000 },
   },
   {
-    name: 'becomes unready when told so while it runs',
+    name: 'becomes not ready with never-ready while it runs',
     pod: { status: running(), annotations: { 'hollow-node/never-ready': 'true' } },
     expected: { kind: 'setReady', ready: false },
   },
@@ -86,7 +86,7 @@ const rows: readonly Row[] = [
     expected: { kind: 'setReady', ready: true },
   },
   {
-    name: 'is content to be unready behind a closed readiness gate',
+    name: 'stays not ready with a false readiness gate',
     pod: {
       status: running({ ready: true }, { ready: false }),
       spec: { readinessGates: [{ conditionType: 'example.com/gate' }] },
@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
     expected: { kind: 'finish', exitCode: 0 },
   },
   {
-    name: 'can be told by labels too',
+    name: 'accepts settings as labels',
     pod: {
       status: running(),
       spec: { restartPolicy: 'Never' },
@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
     atMs: 300_000,
     expected: { kind: 'restart', ready: true },
   },
-  { name: 'stays as it is when it has finished', pod: { status: { phase: 'Failed' } }, expected: { kind: 'none' } },
+  { name: 'does not change after it has finished', pod: { status: { phase: 'Failed' } }, expected: { kind: 'none' } },
   {
     name: 'runs on until its grace period ends',
     pod: { status: running(), metadata: deletedWithGrace(30) },
@@ -213,12 +213,12 @@ const rows: readonly Row[] = [
     expected: { kind: 'stop', exitCode: 137 },
   },
   {
-    name: 'goes once it was deleted and has stopped',
+    name: 'is removed once it is deleted and has stopped',
     pod: { status: { phase: 'Failed' }, metadata: deletedWithGrace(30) },
     expected: { kind: 'remove' },
   },
   {
-    name: 'is left to its finalizers when the server knows that it has stopped',
+    name: 'is left to its finalizers with grace period 0',
     pod: { status: { phase: 'Failed' }, metadata: deletedWithGrace(0) },
     expected: { kind: 'none' },
   },
@@ -240,7 +240,7 @@ describe('planPodStep', () => {
     expect(step).toEqual({ kind: 'wait', untilMs: startMs + 2900 });
   });
 
-  test('a setting that cannot be read counts as absent', () => {
+  test('an invalid setting counts as not set', () => {
     const built = frozen(pod({ annotations: { 'hollow-node/finish-after': 'soon', 'hollow-node/exit-code': 'x,2' } }));
     const settings = selectPodSettings(built, { readyDelayMs: 7, restartBackoffMs: 0 });
     expect(settings).toMatchObject({ readyDelayMs: 7, finishAfterMs: undefined, exitCodes: [2] });

@@ -17,16 +17,16 @@ const rows: readonly {
   readonly startAt?: number;
   readonly expected: string | undefined;
 }[] = [
-  { name: 'takes the one with the fewest pods', nodes: [candidate('a', 2), candidate('b', 1)], expected: 'b' },
-  { name: 'goes on from where it was', nodes: [candidate('a'), candidate('b')], startAt: 1, expected: 'b' },
-  { name: 'goes round', nodes: [candidate('a', 0), candidate('b', 1)], startAt: 1, expected: 'a' },
+  { name: 'selects the node with the fewest pods', nodes: [candidate('a', 2), candidate('b', 1)], expected: 'b' },
+  { name: 'starts at startAt', nodes: [candidate('a'), candidate('b')], startAt: 1, expected: 'b' },
+  { name: 'continues at the first node', nodes: [candidate('a', 0), candidate('b', 1)], startAt: 1, expected: 'a' },
   {
-    name: 'leaves out nodes that are not ready',
+    name: 'skips nodes that are not ready',
     nodes: [candidate('a', 0, notReady), candidate('b', 9)],
     expected: 'b',
   },
   {
-    name: 'leaves out cordoned nodes',
+    name: 'skips cordoned nodes',
     nodes: [candidate('a', 0, { spec: { unschedulable: true } })],
     expected: undefined,
   },
@@ -53,24 +53,24 @@ const rows: readonly {
     expected: 'b',
   },
   {
-    name: 'keeps away from taints',
+    name: 'skips nodes with taints',
     nodes: [candidate('a', 0, { spec: { taints: [taint] } }), candidate('b', 5)],
     expected: 'b',
   },
   {
-    name: 'minds no taint that the pod tolerates',
+    name: 'ignores a taint that the pod tolerates',
     pod: { spec: { tolerations: [{ key: 'dedicated', operator: 'Exists' }] } },
     nodes: [candidate('a', 0, { spec: { taints: [taint] } }), candidate('b', 5)],
     expected: 'a',
   },
   {
-    name: 'minds no other value of the taint',
+    name: 'does not tolerate another value of the taint',
     pod: { spec: { tolerations: [{ key: 'dedicated', value: 'web' }] } },
     nodes: [candidate('a', 0, { spec: { taints: [taint] } })],
     expected: undefined,
   },
   {
-    name: 'believes the Ready condition rather than the taint of a new node',
+    name: 'uses the Ready condition instead of the taint of a new node',
     nodes: [candidate('a', 0, { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } })],
     expected: 'a',
   },

@@ -15,17 +15,17 @@ describe('changedPodCondition', () => {
       expected: { ...wanted, lastTransitionTime: now, observedGeneration: 7 },
     },
     {
-      name: 'has nothing to add to one that says it all',
+      name: 'returns undefined for an equal condition',
       present: [{ ...wanted, lastTransitionTime: then }],
       expected: undefined,
     },
     {
-      name: 'gives another reason without a new time',
+      name: 'changes the reason without a new transition time',
       present: [{ ...wanted, reason: 'Else', lastTransitionTime: then }],
       expected: { ...wanted, lastTransitionTime: then, observedGeneration: 7 },
     },
     {
-      name: 'gives a new time with a new status',
+      name: 'changes the transition time with the status',
       present: [{ ...wanted, status: 'False', lastTransitionTime: then }],
       expected: { ...wanted, lastTransitionTime: now, observedGeneration: 7 },
     },

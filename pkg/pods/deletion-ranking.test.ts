@@ -69,7 +69,7 @@ const names = (pods: readonly Pod[], options: Partial<DeletionRanking> = {}): st
 
 describe('rankForDeletion puts first', () => {
   const rows: { name: string; first: Shape; second: Shape; options?: Partial<DeletionRanking> }[] = [
-    { name: 'the pod on no node', first: { node: '', phase: 'Pending' }, second: { phase: 'Pending' } },
+    { name: 'the pod without a node', first: { node: '', phase: 'Pending' }, second: { phase: 'Pending' } },
     { name: 'the pending pod', first: { phase: 'Pending' }, second: { phase: 'Running' } },
     { name: 'the unknown before the running pod', first: { phase: 'Unknown' }, second: { phase: 'Running' } },
     { name: 'the pod that is not ready', first: {}, second: { readyFor: 10 } },
@@ -80,7 +80,7 @@ describe('rankForDeletion puts first', () => {
     { name: 'the younger pod', first: { age: 10 }, second: { age: 1000 } },
     { name: 'the lower uid of pods about as old', first: { age: 1001, uid: 'a' }, second: { age: 1000, uid: 'b' } },
     {
-      name: 'the younger of two about as old, when ages are compared as they are',
+      name: 'the younger of two about as old, when ages are compared exactly',
       first: { age: 1000, uid: 'b' },
       second: { age: 1001, uid: 'a' },
       options: { nowMs: undefined },
@@ -92,7 +92,7 @@ describe('rankForDeletion puts first', () => {
       options: { honourDeletionCost: false },
     },
     {
-      name: 'a pod whose cost is no number as if it cost nothing',
+      name: 'a pod with an invalid cost as with cost 0',
       first: { cost: 'x', age: 1 },
       second: { cost: '1', age: 1 },
     },

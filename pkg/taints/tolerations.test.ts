@@ -19,28 +19,28 @@ test('only NoExecute taints evict', () => {
 describe('toleratedMs', () => {
   const forever = undefined;
   const rows: { name: string; taints: Taint[]; tolerations: Toleration[]; expected: number | undefined }[] = [
-    { name: 'has nothing to bear without taints', taints: [], tolerations: [], expected: forever },
-    { name: 'bears nothing without tolerations', taints: [taint('a')], tolerations: [], expected: 0 },
+    { name: 'is forever without taints', taints: [], tolerations: [], expected: forever },
+    { name: 'is 0 without tolerations', taints: [taint('a')], tolerations: [], expected: 0 },
     {
-      name: 'bears for ever',
+      name: 'tolerates forever',
       taints: [taint('a')],
       tolerations: [{ key: 'a', operator: 'Exists' }],
       expected: forever,
     },
     {
-      name: 'bears everything with an empty key',
+      name: 'tolerates all taints with an empty key',
       taints: [taint('a', 'x')],
       tolerations: [{ operator: 'Exists' }],
       expected: forever,
     },
     {
-      name: 'bears for a time',
+      name: 'tolerates for a time',
       taints: [taint('a')],
       tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }],
       expected: 300_000,
     },
     {
-      name: 'bears two taints for the shorter time',
+      name: 'tolerates two taints for the shorter time',
       taints: [taint('a'), taint('b')],
       tolerations: [
         { key: 'a', operator: 'Exists', tolerationSeconds: 300 },
@@ -49,7 +49,7 @@ describe('toleratedMs', () => {
       expected: 10_000,
     },
     {
-      name: 'is not shortened by one that is borne for ever',
+      name: 'is not shortened by a taint that is tolerated forever',
       taints: [taint('a'), taint('b')],
       tolerations: [
         { key: 'a', operator: 'Exists' },
@@ -58,7 +58,7 @@ describe('toleratedMs', () => {
       expected: 10_000,
     },
     {
-      name: 'counts the first toleration that matches',
+      name: 'uses the first toleration that matches',
       taints: [taint('a')],
       tolerations: [
         { key: 'a', operator: 'Exists', tolerationSeconds: 300 },
@@ -67,13 +67,13 @@ describe('toleratedMs', () => {
       expected: 300_000,
     },
     {
-      name: 'needs all taints to be borne',
+      name: 'requires all taints to be tolerated',
       taints: [taint('a'), taint('b')],
       tolerations: [{ key: 'a', operator: 'Exists' }],
       expected: 0,
     },
     {
-      name: 'takes a negative time for none',
+      name: 'treats a negative time as 0',
       taints: [taint('a')],
       tolerations: [{ key: 'a', operator: 'Exists', tolerationSeconds: -5 }],
       expected: 0,
@@ -86,19 +86,19 @@ describe('toleratedMs', () => {
       expected: 0,
     },
     {
-      name: 'takes a missing value for an empty one',
+      name: 'treats a missing value as empty',
       taints: [taint('a')],
       tolerations: [{ key: 'a', value: '' }],
       expected: forever,
     },
     {
-      name: 'minds the effect',
+      name: 'compares the effect',
       taints: [taint('a')],
       tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
       expected: 0,
     },
     {
-      name: 'does not know odd operators',
+      name: 'rejects unknown operators',
       taints: [taint('a')],
       tolerations: [{ key: 'a', operator: 'Like' }],
       expected: 0,
@@ -110,33 +110,33 @@ describe('toleratedMs', () => {
 
 describe('comparisons', () => {
   const rows = [
-    { name: 'a smaller taint is less', operator: 'Lt', own: '10', taints: '9', allowed: true, borne: true },
-    { name: 'an equal one is not', operator: 'Lt', own: '10', taints: '10', allowed: true, borne: false },
-    { name: 'a larger taint is greater', operator: 'Gt', own: '-10', taints: '0', allowed: true, borne: true },
-    { name: 'they need their gate', operator: 'Lt', own: '10', taints: '9', allowed: false, borne: false },
-    { name: 'words do not compare', operator: 'Lt', own: '10', taints: 'nine', allowed: true, borne: false },
-    { name: 'nor do leading zeros', operator: 'Lt', own: '010', taints: '9', allowed: true, borne: false },
+    { name: 'a smaller taint is less', operator: 'Lt', own: '10', taints: '9', allowed: true, tolerated: true },
+    { name: 'an equal one is not', operator: 'Lt', own: '10', taints: '10', allowed: true, tolerated: false },
+    { name: 'a larger taint is greater', operator: 'Gt', own: '-10', taints: '0', allowed: true, tolerated: true },
+    { name: 'they need their gate', operator: 'Lt', own: '10', taints: '9', allowed: false, tolerated: false },
+    { name: 'words do not compare', operator: 'Lt', own: '10', taints: 'nine', allowed: true, tolerated: false },
+    { name: 'leading zeros do not compare', operator: 'Lt', own: '010', taints: '9', allowed: true, tolerated: false },
     {
-      name: 'nor what no 64 bits hold',
+      name: 'values beyond int64 do not compare',
       operator: 'Gt',
       own: '9',
       taints: '9223372036854775808',
       allowed: true,
-      borne: false,
+      tolerated: false,
     },
     {
-      name: 'but all that they do',
+      name: 'all int64 values compare',
       operator: 'Gt',
       own: '9',
       taints: '9223372036854775807',
       allowed: true,
-      borne: true,
+      tolerated: true,
     },
   ];
-  for (const { name, operator, own, taints, allowed, borne } of rows) {
+  for (const { name, operator, own, taints, allowed, tolerated } of rows) {
     test(name, () => {
       const ms = toleratedMs([taint('a', taints)], [{ key: 'a', operator, value: own }], { allowComparisons: allowed });
-      expect(ms).toBe(borne ? undefined : 0);
+      expect(ms).toBe(tolerated ? undefined : 0);
     });
   }
 });

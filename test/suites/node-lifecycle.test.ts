@@ -17,7 +17,7 @@ import { compareStates, type State } from '../support/compare-state.ts';
 import { eventually, watchUntil } from '../support/eventually.ts';
 import { silentLogger } from '../support/loggers.ts';
 import { type Manager, startManager } from '../support/manager.ts';
-import { darkness, troubles } from '../support/node-scenarios.ts';
+import { fullDisruption, troubles } from '../support/node-scenarios.ts';
 import {
   hasTaint,
   isEvicting,
@@ -209,7 +209,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
 
   test('in a full disruption no pod is evicted, until a node is back', async ({ signal }) => {
     await user.allUp(signal);
-    const namespace = await createNamespace(cluster(), 'dark');
+    const namespace = await createNamespace(cluster(), 'disrupted');
     await Promise.all(
       hollow.nodeNames.map((name) =>
         user.runPod({ namespace, name: `on-${name}`, nodeName: name }, tolerating(4), signal),
@@ -258,13 +258,13 @@ describe('both controller managers', () => {
     expect(await compareEnds(troubles(user, setting), signal)).toEqual([]);
   });
 
-  test('leave the same nodes, pods and events behind when all goes dark', async ({ signal }) => {
-    expect(await compareEnds(darkness(user, setting), signal)).toEqual([]);
+  test('leave the same nodes, pods and events behind in a full disruption', async ({ signal }) => {
+    expect(await compareEnds(fullDisruption(user, setting), signal)).toEqual([]);
   });
 });
 
 /**
- * NoSchedule and NoExecute taints come from two loops: which is first is chance. In a cluster that is dark altogether
+ * NoSchedule and NoExecute taints come from two loops: which is first is chance. In a cluster in full disruption
  * the scenario has seen to NoExecute taints.
  */
 function tidy(state: State): State {

@@ -63,7 +63,7 @@ export function troubles(user: NodeUser, setting: Setting): Scenario {
 }
 
 /** First a third of the nodes of a zone stop posting their status, then all nodes. */
-export function darkness(user: NodeUser, setting: Setting): Scenario {
+export function fullDisruption(user: NodeUser, setting: Setting): Scenario {
   return {
     ...setting,
     kinds,
