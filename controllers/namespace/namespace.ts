@@ -49,6 +49,7 @@ export function createNamespaceController(context: ControllerContext, options: N
       updated(before, after) {
         if (!isStatusChange(before, after)) enqueue(after); // mostly own writes
       },
+      deleted: (last) => queue.add(keyOf(last)), // for the loop to drop what is kept for it
     },
     { resyncMs: options.resyncMs },
   );
