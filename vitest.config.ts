@@ -1,9 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** About etcd, what takes long or what roles forbid: the sandbox is its own storage, is fast, and allows everything. */
+/** About etcd, what takes long, what is legal or what roles forbid: the sandbox is its own storage, fast, and lenient. */
 const aboutServers = [
   'candidates-chaos',
   'ground',
+  'hostile-objects',
   'namespace-many-pods',
   'process-deploy',
   'process-rbac',

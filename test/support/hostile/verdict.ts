@@ -1,0 +1,63 @@
+import type { Manager } from '../manager.ts';
+import { parsePrometheusText } from '../prometheus-text.ts';
+
+/** The server's refusals, and what our own errors say of objects that are no use. All else is a mistake of ours. */
+const expectedErrors = [
+  'ApiError',
+  'TerminalError',
+  'StaleOwnerError',
+  'ContentLeftError',
+  'EndpointSliceSyncError',
+  'SliceWriteError',
+  'NamespacedOwnerError',
+  'UnknownKindError',
+  'InvalidSelectorError',
+  'ScheduleError',
+  'InvalidNameError',
+];
+
+export interface LoggedError {
+  readonly type: string;
+  readonly line: string;
+}
+
+/** The errors in a log in JSON, with stacks (`-v=4`), that hostile objects may not cause. */
+export function unexpectedErrors(log: string): readonly LoggedError[] {
+  return loggedErrors(log).filter(({ type }) => !expectedErrors.includes(type));
+}
+
+/** How often each class of error was logged. */
+export function countErrors(log: string): ReadonlyMap<string, number> {
+  const types = loggedErrors(log).map(({ type }) => type);
+  return new Map([...Map.groupBy(types, (type) => type)].map(([type, all]) => [type, all.length]));
+}
+
+function loggedErrors(log: string): readonly LoggedError[] {
+  return log.split('\n').flatMap((line) => {
+    const isStructured = line.startsWith('{');
+    if (!isStructured) return line === '' ? [] : [{ type: 'not a line of the log', line }];
+    const fields: unknown = JSON.parse(line);
+    if (typeof fields !== 'object' || fields === null || !('err' in fields)) return [];
+    const stack = 'stack' in fields && typeof fields.stack === 'string' ? fields.stack : '';
+    return [{ type: /^\w+/.exec(stack)?.[0] ?? 'no error at all', line }];
+  });
+}
+
+export interface Health {
+  readonly residentMb: number;
+  /** Queues in which keys wait. */
+  readonly busyQueues: readonly string[];
+  /** Checks that fail. */
+  readonly failing: readonly string[];
+}
+
+export async function readHealth(manager: Manager): Promise<Health> {
+  const families = parsePrometheusText(String((await manager.get('/metrics')).body));
+  const samples = (name: string) => families.get(name)?.samples ?? [];
+  const checks = String((await manager.get('/healthz?verbose')).body).split('\n');
+  return {
+    residentMb: Math.round((samples('process_resident_memory_bytes')[0]?.value ?? 0) / 2 ** 20),
+    busyQueues: samples('workqueue_depth').flatMap(({ labels, value }) => (value > 0 ? [labels['name'] ?? ''] : [])),
+    failing: checks.filter((line) => line.startsWith('[-]')),
+  };
+}
