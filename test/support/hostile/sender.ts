@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import * as z from 'zod';
 import type { ClusterAccess } from '../../cluster/index.ts';
 
@@ -25,7 +25,7 @@ const kubeconfig = z.object({
 });
 
 export function createSender(cluster: ClusterAccess): Sender {
-  const [identity] = kubeconfig.parse(parse(readFileSync(cluster.kubeconfig(), 'utf8'))).users;
+  const [identity] = kubeconfig.parse(load(readFileSync(cluster.kubeconfig(), 'utf8'))).users;
   const decode = (base64 = ''): Buffer => Buffer.from(base64, 'base64');
   const agent = new Agent({
     keepAlive: true,

@@ -249,7 +249,9 @@ export class Stranger {
 
   async #unlock(path: string, object: StoredObject): Promise<void> {
     if ((object.metadata.finalizers ?? []).length === 0) return;
-    await this.#sender.send('PATCH', path, { metadata: { finalizers: null } });
+    const { status, body } = await this.#sender.send('PATCH', path, { metadata: { finalizers: null } });
+    const isDone = status < 300 || status === 404 || status === 409;
+    if (!isDone) throw new Error(`remove the finalizers of ${path}: ${status} ${JSON.stringify(body)}`);
   }
 
   /** True when it is gone. */

@@ -141,6 +141,10 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): object {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/**
+ * Fields that stay as they are. `generation` among them: a Service may be created with the largest int64, the next update
+ * makes it negative, and from then on the server refuses every update, so that nobody can remove a finalizer.
+ */
 const untouchable = [
   'name',
   'namespace',
@@ -148,6 +152,7 @@ const untouchable = [
   'resourceVersion',
   'uid',
   'managedFields',
+  'generation',
   'apiVersion',
   'kind',
 ];
