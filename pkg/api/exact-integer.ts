@@ -56,7 +56,7 @@ const longDigits = 16;
  * Parses JSON and returns integers beyond 2^53 as `ExactInteger`.
  *
  * The scan of every 16th byte is there for speed. It costs 4 µs for an object of 6 kB, which takes 50 µs to parse. Without
- * it, every object would be parsed with a reviver, which takes about seven times as long.
+ * it, every object would be parsed with a reviver, which takes 165 µs.
  */
 export function parseJson(text: Buffer): unknown {
   const json = text.toString('utf8');
@@ -72,8 +72,8 @@ function parseExactly(json: string): unknown {
 }
 
 /**
- * Whether the text may have an integer of at least `longDigits` digits. Digits inside a word, such as a container ID, do
- * not count: the reviver would make every tenth pod slow.
+ * Whether the text may have an integer of at least `longDigits` digits. Digits inside a word do not count: one in a
+ * hundred container IDs has that many in a row, and the reviver is slow.
  */
 function hasLongNumber(text: Buffer): boolean {
   const end = text.length - 1;

@@ -24,9 +24,9 @@ export async function handleRequest(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   signal: AbortSignal,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(new Error('the client has disconnected')));
-  const active = AbortSignal.any([signal, gone.signal]);
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort(new Error('the client has disconnected')));
+  const active = AbortSignal.any([signal, disconnected.signal]);
   try {
     const answer = await decideAnswer(deps, request, active);
     await writeAnswer(response, answer);
