@@ -55,6 +55,7 @@ const packageHomes: ReadonlyMap<string, Readonly<Record<string, 'type' | 'value'
   ['commander', { 'cmd/*': 'value', 'cmd/sandbox': 'value' }],
   ['undici', { 'pkg/client': 'value' }],
   ['rfc6902', { 'pkg/sandbox': 'value' }],
+  ['jose', { 'controllers/*': 'value', 'pkg/sandbox': 'value' }],
   ['js-yaml', { 'pkg/client': 'value', 'pkg/sandbox': 'value', 'pkg/server': 'value', 'cmd/*': 'value' }],
   ['lru-cache', { 'controllers/*': 'value', 'pkg/events': 'value', 'pkg/server': 'value' }],
 ]);

@@ -26,7 +26,7 @@ const token = (annotations: Record<string, string>, fields: Partial<Secret> = {}
 const forRobot = { 'kubernetes.io/service-account.name': 'robot' };
 
 async function run(test: TestContext, use: () => Promise<void>): Promise<void> {
-  const options = { signer: { sign: () => 'signed' }, rootCa: 'CA', workers: 1 };
+  const options = { signer: { sign: () => Promise.resolve('signed') }, rootCa: 'CA', workers: 1 };
   await whileRunning(test, createServiceAccountTokenController(test.context, options), use);
 }
 

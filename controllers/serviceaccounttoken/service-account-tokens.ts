@@ -25,7 +25,7 @@ import {
   type TokenAccount,
 } from '../../pkg/tokens/index.ts';
 import { deleteTokenSecret, removeReference, updateTokenSecret } from './apply.ts';
-import { planTokenSecret } from './token-secret.ts';
+import { claimsOf, isTokenMissing, planTokenSecret } from './token-secret.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 const name = 'serviceaccount-token-controller';
@@ -48,7 +48,6 @@ export function createServiceAccountTokenController(
   secrets.addIndex(tokensByAccount);
   /** The accounts of deleted Secrets. Only the last state of a Secret tells which account may refer to it. */
   const accountsOfDeleted = new Map<ObjectKey, TokenAccount>();
-  const parts = { rootCa, sign: signer.sign };
 
   const enqueue = (secret: Cached<Secret>): void => queue.add(keyOf(secret));
   const secretHandlers = secrets.addHandler(
@@ -94,7 +93,8 @@ export function createServiceAccountTokenController(
       if (!isBeingDeleted(secret.metadata)) await deleteTokenSecret(client, secret, signal);
       return {};
     }
-    const planned = planTokenSecret(secret, account, parts);
+    const token = isTokenMissing(secret) ? await signer.sign(claimsOf(account, secret)) : undefined;
+    const planned = planTokenSecret(secret, account, { rootCa, token });
     if (planned !== undefined) await updateTokenSecret(client, planned, signal);
     return {};
   }

@@ -8,7 +8,7 @@ const account = frozen(serviceAccount({ namespace: 'team', name: 'robot' }));
 const full = { 'ca.crt': base64('CA'), namespace: base64('team'), token: base64('old') };
 
 describe('planTokenSecret', () => {
-  const parts = { sign: () => 'new', rootCa: 'CA' };
+  const parts = { token: 'new', rootCa: 'CA' };
   const rows = [
     { name: 'fills an empty secret', data: undefined, expected: { ...full, token: base64('new') } },
     { name: 'keeps a complete Secret', data: full, expected: undefined },

@@ -3,7 +3,8 @@ import { accountNameAnnotation, accountUidAnnotation } from '../../pkg/tokens/in
 import type { Claims } from './token-signer.ts';
 
 export interface TokenParts {
-  readonly sign: (claims: Claims) => string;
+  /** A new token, for a Secret without one. */
+  readonly token: string | undefined;
   /** Empty: keep the value in the Secret. */
   readonly rootCa: string;
 }
@@ -12,18 +13,17 @@ export interface TokenParts {
 export function planTokenSecret(
   secret: Cached<Secret>,
   account: Cached<ServiceAccount>,
-  { sign, rootCa }: TokenParts,
+  { token, rootCa }: TokenParts,
 ): Unsaved<Secret> | undefined {
   const data: Record<string, string> = { ...secret.data };
-  const isMissing = (field: string): boolean => (ownValue(data, field) ?? '') === '';
   let changed = false;
   const put = (field: string, value: string): void => {
     setOwn(data, field, Buffer.from(value).toString('base64'));
     changed = true;
   };
   if (rootCa !== '' && data['ca.crt'] !== Buffer.from(rootCa).toString('base64')) put('ca.crt', rootCa);
-  if (isMissing('namespace')) put('namespace', secret.metadata.namespace ?? '');
-  if (isMissing('token')) put('token', sign(claimsOf(account, secret)));
+  if (isMissing(data, 'namespace')) put('namespace', secret.metadata.namespace ?? '');
+  if (token !== undefined && isTokenMissing(secret)) put('token', token);
   if (!changed) return undefined;
   const annotations = {
     ...secret.metadata.annotations,
@@ -31,6 +31,14 @@ export function planTokenSecret(
     [accountUidAnnotation]: account.metadata.uid,
   };
   return { ...secret, metadata: { ...secret.metadata, annotations }, data } as Unsaved<Secret>;
+}
+
+export function isTokenMissing({ data = {} }: Cached<Secret>): boolean {
+  return isMissing(data, 'token');
+}
+
+function isMissing(data: Readonly<Record<string, string>>, field: string): boolean {
+  return (ownValue(data, field) ?? '') === '';
 }
 
 /** The claims of a token. The API server checks service account and Secret, so deleting either revokes the token. */

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, verify, type KeyObject } from 'node:cr
 
 import { describe, expect, test } from 'vitest';
 
-import { createTokenSigner } from './token-signer.ts';
+import { createTokenSigner, TokenKeyError } from './token-signer.ts';
 
 interface Pair {
   readonly publicKey: KeyObject;
@@ -28,9 +28,9 @@ describe('createTokenSigner', () => {
     { name: 'a key on P-521', pair: ec('secp521r1'), type: 'pkcs8', alg: 'ES512', hash: 'sha512' },
   ] as const;
   for (const { name, pair, type, alg, hash, ...rest } of rows) {
-    test(`signs with ${name}`, () => {
+    test(`signs with ${name}`, async () => {
       const signer = createTokenSigner(('before' in rest ? rest.before : '') + pem(pair, type));
-      const [header = '', payload = '', signature = ''] = signer.sign({ sub: 'x', iss: 'y' }).split('.');
+      const [header = '', payload = '', signature = ''] = (await signer.sign({ sub: 'x', iss: 'y' })).split('.');
       const kid = createHash('sha256')
         .update(pair.publicKey.export({ type: 'spki', format: 'der' }))
         .digest('base64url');
@@ -57,10 +57,18 @@ describe('createTokenSigner', () => {
       content: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
       message: 'contains no RSA or ECDSA private key',
     },
+    {
+      name: 'an RSA key that is too short',
+      content: pem(generateKeyPairSync('rsa', { modulusLength: 1024 }), 'pkcs8'),
+      message: 'an RSA key of 1024 bits',
+    },
     { name: 'a key of another type', content: ed25519, message: 'a key of type ed25519' },
     { name: 'another curve', content: pem(ec('secp256k1'), 'pkcs8'), message: 'on the curve secp256k1' },
   ];
   for (const { name, content, message } of refused) {
-    test(`refuses ${name}`, () => expect(() => createTokenSigner(content)).toThrow(message));
+    test(`refuses ${name}`, () => {
+      expect(() => createTokenSigner(content)).toThrow(TokenKeyError);
+      expect(() => createTokenSigner(content)).toThrow(message);
+    });
   }
 });

@@ -28,16 +28,16 @@ export class Authenticator {
   }
 
   /** Throws 401. */
-  authenticate(request: IncomingMessage): User {
+  async authenticate(request: IncomingMessage): Promise<User> {
     const header = request.headers.authorization;
-    const user = header === undefined ? this.#certificateUser(request) : this.#bearerUser(header);
+    const user = header === undefined ? this.#certificateUser(request) : await this.#bearerUser(header);
     if (user === undefined) throw new Failure(401, 'Unauthorized', 'Unauthorized');
     return impersonated(request) ?? user;
   }
 
   /** Whose token it is; undefined when it cannot be trusted, or its account is gone. */
-  tokenUser(token: string): User | undefined {
-    const subject = this.#deps.tokens.read(token, this.#deps.nowMs());
+  async tokenUser(token: string): Promise<User | undefined> {
+    const subject = await this.#deps.tokens.read(token, this.#deps.nowMs());
     if (subject === undefined) return undefined;
     const { namespace, serviceAccount, boundTo, secret } = subject;
     if (secret !== undefined && !this.#isInSecret(token, objectKey(namespace, secret))) return undefined;
@@ -74,7 +74,7 @@ export class Authenticator {
     return true;
   }
 
-  #bearerUser(header: string): User | undefined {
+  async #bearerUser(header: string): Promise<User | undefined> {
     const token = /^bearer\s+(\S+)$/i.exec(header)?.[1];
     return token === undefined ? undefined : this.tokenUser(token);
   }

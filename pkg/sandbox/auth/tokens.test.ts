@@ -1,5 +1,6 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 
+import { SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 
 import { TokenSigner, type TokenClaims } from './tokens.ts';
@@ -19,8 +20,16 @@ const claims = (more: Partial<TokenClaims> = {}): TokenClaims => ({
 const payloadOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-describe('a token', () => {
-  const token = signer.issue(claims());
+const prefix = 'kubernetes.io/serviceaccount/';
+const legacy = {
+  [`${prefix}namespace`]: 'ns',
+  [`${prefix}service-account.name`]: 'a',
+  [`${prefix}service-account.uid`]: 'u',
+  [`${prefix}secret.name`]: 's',
+};
+
+describe('a token', async () => {
+  const token = await signer.issue(claims());
 
   test('says whose it is, for whom and for how long', () =>
     expect(payloadOf(token)).toMatchObject({
@@ -31,40 +40,29 @@ describe('a token', () => {
       'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'a', uid: 'u' } },
     }));
 
-  test('is read back', () => expect(signer.read(token, nowMs)).toEqual({ ...subject, boundTo: undefined }));
+  test('is read back', async () =>
+    expect(await signer.read(token, nowMs)).toEqual({ ...subject, boundTo: undefined }));
 
-  test('carries the object that it is bound to', () => {
+  test('carries the object that it is bound to', async () => {
     const boundTo = { kind: 'Pod', name: 'p', uid: 'v' };
-    expect(signer.read(signer.issue(claims({ subject: { ...subject, boundTo } })), nowMs)).toEqual({
-      ...subject,
-      boundTo,
-    });
+    const bound = await signer.issue(claims({ subject: { ...subject, boundTo } }));
+    expect(await signer.read(bound, nowMs)).toEqual({ ...subject, boundTo });
   });
 
-  test('is worth nothing at its end', () => {
-    expect(signer.read(token, nowMs + 599_999)).toBeDefined();
-    expect(signer.read(token, nowMs + 600_000)).toBeUndefined();
+  test('is worth nothing at its end', async () => {
+    expect(await signer.read(token, nowMs + 599_999)).toBeDefined();
+    expect(await signer.read(token, nowMs + 600_000)).toBeUndefined();
   });
 
-  test('is worth nothing before its time', () => expect(signer.read(token, nowMs - 61_000)).toBeUndefined());
+  test('is worth nothing before its time', async () => expect(await signer.read(token, nowMs - 61_000)).toBeUndefined());
 
-  test('of an older kind has a secret and no end', () => {
-    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const prefix = 'kubernetes.io/serviceaccount/';
-    const body = {
-      [`${prefix}namespace`]: 'ns',
-      [`${prefix}service-account.name`]: 'a',
-      [`${prefix}service-account.uid`]: 'u',
-      [`${prefix}secret.name`]: 's',
-    };
-    const signed = `${encode({ alg: 'ES256' })}.${encode(body)}`;
-    const signature = sign('sha256', Buffer.from(signed), { key: keys.privateKey, dsaEncoding: 'ieee-p1363' });
-    const legacy = `${signed}.${signature.toString('base64url')}`;
-    expect(signer.read(legacy, nowMs + 10 ** 12)).toEqual({ ...subject, secret: 's' });
+  test('of an older kind has a secret and no end', async () => {
+    const held = await new SignJWT(legacy).setProtectedHeader({ alg: 'ES256' }).sign(keys.privateKey);
+    expect(await signer.read(held, nowMs + 10 ** 12)).toEqual({ ...subject, secret: 's' });
   });
 
   const forgeries = {
-    'of another key': new TokenSigner(others.privateKey).issue(claims()),
+    'of another key': await new TokenSigner(others.privateKey).issue(claims()),
     'with another payload': [
       token.split('.')[0],
       Buffer.from(JSON.stringify({ ...(payloadOf(token) as object), sub: 'x' })).toString('base64url'),
@@ -73,8 +71,12 @@ describe('a token', () => {
     'without a signature': token.split('.').slice(0, 2).join('.'),
     'with one part too many': `${token}.x`,
     'that is no token at all': 'x',
+    'that names no algorithm': new UnsecuredJWT(legacy).encode(),
+    'with the public key as a shared secret': await new SignJWT(legacy)
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(Buffer.from(keys.publicKey.export({ type: 'spki', format: 'pem' }))),
   };
   for (const [name, forgery] of Object.entries(forgeries)) {
-    test(`${name} is not read`, () => expect(signer.read(forgery, nowMs)).toBeUndefined());
+    test(`${name} is not read`, async () => expect(await signer.read(forgery, nowMs)).toBeUndefined());
   }
 });

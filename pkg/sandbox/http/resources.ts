@@ -69,7 +69,7 @@ async function createAnswer(deps: ResourceDeps, call: Call): Promise<Answer> {
   requireVerb(resource, 'create');
   if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
   const { object, warnings } = decode(await readObject(deps, call), resource, validationOf(call));
-  const review = answerReview(resource, object, user, deps.authenticator);
+  const review = await answerReview(resource, object, user, deps.authenticator);
   if (review !== undefined) return { status: 201, body: review };
   if (resource.group === '' && resource.resource === 'bindings') {
     const metadata = isFields(object['metadata']) ? object['metadata'] : {};
@@ -114,7 +114,7 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
     }
     case 'token': {
       const place = { namespace: path.namespace ?? '', name };
-      return { status: 201, body: createToken(api, deps.tokens, place, body) };
+      return { status: 201, body: await createToken(api, deps.tokens, place, body) };
     }
     default:
       throw unknownPath();

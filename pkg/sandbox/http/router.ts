@@ -66,7 +66,7 @@ async function route(
   const isHealth = /^\/(healthz|livez|readyz)(\/|$)/.test(pathname);
   // Anyone may ask for health; but whoever says who they are has to be who they say.
   if (isHealth && request.headers.authorization === undefined) return text('ok');
-  const user = deps.authenticator.authenticate(request);
+  const user = await deps.authenticator.authenticate(request);
   if (isHealth) return text('ok');
   const other =
     request.method === 'GET' || request.method === 'HEAD' ? documentAnswer(deps, pathname, request) : undefined;

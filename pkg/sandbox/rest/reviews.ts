@@ -9,17 +9,17 @@ import type { Api } from './api.ts';
 const allowed = { allowed: true, reason: 'the sandbox allows everything to everyone it knows' };
 
 /** Answers a question that is put as an object and never stored; undefined when the resource is no such question. */
-export function answerReview(
+export async function answerReview(
   resource: Resource,
   body: Fields,
   user: User,
   authenticator: Authenticator,
-): Fields | undefined {
+): Promise<Fields | undefined> {
   switch (resource.resource) {
     case 'selfsubjectreviews':
       return { ...body, status: { userInfo: user } };
     case 'tokenreviews':
-      return { ...body, status: reviewToken(body['spec'], authenticator) };
+      return { ...body, status: await reviewToken(body['spec'], authenticator) };
     case 'subjectaccessreviews':
     case 'selfsubjectaccessreviews':
     case 'localsubjectaccessreviews':
@@ -36,9 +36,9 @@ export function answerReview(
   }
 }
 
-function reviewToken(spec: unknown, authenticator: Authenticator): Fields {
+async function reviewToken(spec: unknown, authenticator: Authenticator): Promise<Fields> {
   const token = isFields(spec) ? spec['token'] : undefined;
-  const user = typeof token === 'string' ? authenticator.tokenUser(token) : undefined;
+  const user = typeof token === 'string' ? await authenticator.tokenUser(token) : undefined;
   if (user === undefined) return { user: {}, error: 'invalid bearer token' };
   const audiences = isFields(spec) && Array.isArray(spec['audiences']) ? { audiences: spec['audiences'] } : {};
   return { authenticated: true, user, ...audiences };
@@ -47,12 +47,12 @@ function reviewToken(spec: unknown, authenticator: Authenticator): Fields {
 const minSeconds = 600;
 
 /** A new token for a service account. */
-export function createToken(
+export async function createToken(
   api: Api,
   tokens: TokenSigner,
   target: { readonly namespace: string; readonly name: string },
   request: TokenRequest,
-): TokenRequest {
+): Promise<TokenRequest> {
   const { namespace, name } = target;
   const account = api.store.get('serviceaccounts', objectKey(namespace, name));
   if (account === undefined) throw notFound({ group: '', resource: 'serviceaccounts', kind: 'ServiceAccount' }, name);
@@ -63,7 +63,7 @@ export function createToken(
   const issuedAtSeconds = Math.floor(api.nowMs / 1000);
   const expiresAtSeconds = issuedAtSeconds + expirationSeconds;
   const { kind = 'Pod', name: boundName = '', uid = '' } = boundObjectRef ?? {};
-  const token = tokens.issue({
+  const token = await tokens.issue({
     audiences,
     issuedAtSeconds,
     expiresAtSeconds,
