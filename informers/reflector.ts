@@ -2,7 +2,7 @@ import { keyOf } from '../pkg/api/index.ts';
 import type { Kind, KubeObject, ObjectKey } from '../pkg/api/index.ts';
 import {
   isBadRequest,
-  isConnectionError,
+  connectionErrorOf,
   isExpired,
   isInvalid,
   isMethodNotSupported,
@@ -194,9 +194,10 @@ function failureOf(error: unknown): Failure {
   if (isBadRequest(error) || isInvalid(error) || isNotAcceptable(error) || isMethodNotSupported(error)) {
     return 'refused';
   }
+  const lost = connectionErrorOf(error);
   // An event that cannot be decoded would come again if the watch continued from the same version.
   const isUnavailable =
-    (isConnectionError(error) && !(error.cause instanceof SyntaxError)) ||
+    (lost !== undefined && !(lost.cause instanceof SyntaxError)) ||
     isTooManyRequests(error) ||
     isServiceUnavailable(error) ||
     isTimeout(error) ||

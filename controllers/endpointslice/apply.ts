@@ -41,7 +41,7 @@ export async function applyService(
       const message = `Error updating Endpoint Slices for Service ${key}: ${asError(error).message}`;
       recorder.event(Services, service, { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message });
     }
-    throw error instanceof EndpointSliceSyncError && isConflict(error.cause) ? error.cause : error;
+    throw error;
   } finally {
     if (tracker.end(key)) deps.requeue(key);
   }
@@ -60,7 +60,7 @@ async function applyPlans(
   const failures: Error[] = [];
   for (const plan of plans.values()) {
     const { changes, events, skipped } = plan;
-    failures.push(...skipped.map((message) => new Error(message)));
+    failures.push(...skipped.map((message) => new EndpointSliceSyncError(message)));
     metrics.planned(plan);
     try {
       await applySliceChanges(changes, writer, signal);
@@ -84,12 +84,11 @@ async function applyPlans(
 function throwFailures(failures: readonly Error[]): void {
   const [first] = failures;
   if (first === undefined) return;
-  const causes = failures.map(({ cause }) => cause).filter((cause) => cause instanceof Error);
-  const terminating = causes.find(isNamespaceTerminating);
+  const terminating = failures.find(isNamespaceTerminating);
   if (terminating !== undefined) throw terminating;
   const messages = [...new Set(failures.map(({ message }) => message))];
   const message = messages.length === 1 ? first.message : `[${messages.join(', ')}]`;
-  throw new EndpointSliceSyncError(message, { cause: causes.find(isConflict) ?? first });
+  throw new EndpointSliceSyncError(message, { cause: failures.find(isConflict) ?? first });
 }
 
 export class EndpointSliceSyncError extends Error {

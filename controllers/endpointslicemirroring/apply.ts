@@ -1,6 +1,6 @@
 import type { ObjectKey } from '../../pkg/api/index.ts';
-import { isConflict, isNamespaceTerminating, type Client } from '../../pkg/client/index.ts';
-import { applySliceChanges, SliceWriteError, type SliceChanges, type SliceTracker } from '../../pkg/endpoints/index.ts';
+import type { Client } from '../../pkg/client/index.ts';
+import { applySliceChanges, type SliceChanges, type SliceTracker } from '../../pkg/endpoints/index.ts';
 import type { MirroringMetrics } from './metrics.ts';
 
 export interface ApplyDeps {
@@ -21,9 +21,6 @@ export async function applyMirror(
   tracker.begin(owner);
   try {
     await applySliceChanges(changes, writer, signal);
-  } catch (error) {
-    const { cause } = error instanceof SliceWriteError ? error : {};
-    throw isConflict(cause) || isNamespaceTerminating(cause) ? cause : error;
   } finally {
     if (tracker.end(owner)) requeue(owner);
   }

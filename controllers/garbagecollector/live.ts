@@ -8,7 +8,7 @@ import {
   type ObjectKey,
   type StoredMeta,
 } from '../../pkg/api/index.ts';
-import { ApiError, isNotFound, type Client, type DiscoveredResource } from '../../pkg/client/index.ts';
+import { apiErrorOf, isNotFound, type Client, type DiscoveredResource } from '../../pkg/client/index.ts';
 import type { Identity } from './identity.ts';
 
 /** The kinds that discovery last listed. */
@@ -77,8 +77,8 @@ export async function isAbsent(
   error: unknown,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!isNotFound(error) || !(error instanceof ApiError)) return false;
-  if (error.details?.name === identity.name) return true;
+  if (!isNotFound(error)) return false;
+  if (apiErrorOf(error)?.details?.name === identity.name) return true;
   const namespace = kind.namespaced ? identity.namespace : undefined;
   try {
     await client.list(metadataOf(kind), { namespace, limit: 1 }, signal);

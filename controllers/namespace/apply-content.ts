@@ -13,9 +13,7 @@ import {
   isNotFound,
   isTimeout,
   serverMessage,
-  type ApiError,
   type Client,
-  type ConnectionError,
   type DiscoveredResource,
   type DiscoveryResult,
 } from '../../pkg/client/index.ts';
@@ -91,7 +89,7 @@ async function deleteResource(
   const target = { client, kind, verbs, namespace };
   const found = await listItems(target, signal);
   if (found !== undefined && found.length === 0) return undefined; // most resources have no objects: one request is enough
-  let interruption: ApiError | ConnectionError | undefined;
+  let interruption: Error | undefined;
   if (found === undefined || found.some(isToBeDeleted)) {
     try {
       await deleteItems(target, found ?? [], signal);
@@ -111,8 +109,7 @@ async function deleteResource(
 const countToDelete = (items: readonly MetadataOnly[] = []): number => items.filter(isToBeDeleted).length;
 
 /** When a request takes too long, the API server returns a timeout or closes the connection. */
-const isInterruption = (error: unknown): error is ApiError | ConnectionError =>
-  isTimeout(error) || isConnectionError(error);
+const isInterruption = (error: unknown): error is Error => isTimeout(error) || isConnectionError(error);
 
 /** Finalizers that a delete with propagation policy Background removes. */
 const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion']);

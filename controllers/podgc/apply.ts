@@ -1,5 +1,5 @@
 import { keyOf, metadataOf, Pods, type Cached, type Pod } from '../../pkg/api/index.ts';
-import { isNotFound, type Client } from '../../pkg/client/index.ts';
+import { AttemptError, isNotFound, type Client } from '../../pkg/client/index.ts';
 import { changedPodCondition, isPodFinished } from '../../pkg/pods/index.ts';
 import type { Reason } from './select.ts';
 
@@ -22,7 +22,7 @@ export async function forceDelete(
     }
     await client.delete(Pods, key, { gracePeriodSeconds: 0, preconditions: { uid } }, signal);
   } catch (error) {
-    if (!isNotFound(error)) throw new Error(`force-delete pod ${key}`, { cause: error });
+    if (!isNotFound(error)) throw new AttemptError(`force-delete pod ${key}`, error);
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type ConfigMap,
   type ObjectKey,
 } from '../../pkg/api/index.ts';
-import { ApiError } from '../../pkg/client/index.ts';
+import { apiErrorOf } from '../../pkg/client/index.ts';
 import {
   runWorkers,
   type Controller,
@@ -59,7 +59,7 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
       observe('200');
       return {};
     } catch (error) {
-      observe(error instanceof ApiError && error.status !== 0 ? String(error.status) : '500');
+      observe(String(apiErrorOf(error)?.status || 500));
       throw error;
     }
   }

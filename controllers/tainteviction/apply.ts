@@ -1,5 +1,5 @@
 import { keyOf, metadataOf, Pods, type Cached, type Pod } from '../../pkg/api/index.ts';
-import { isNotFound, type Client } from '../../pkg/client/index.ts';
+import { AttemptError, isNotFound, type Client } from '../../pkg/client/index.ts';
 import type { ReconcileResult } from '../../pkg/controller/index.ts';
 import { changedPodCondition } from '../../pkg/pods/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
@@ -65,6 +65,6 @@ export async function evictPod(client: Client, pod: Cached<Pod>, nowMs: number, 
     return true;
   } catch (error) {
     if (isNotFound(error)) return false;
-    throw new Error(`evict pod ${key}`, { cause: error });
+    throw new AttemptError(`evict pod ${key}`, error);
   }
 }

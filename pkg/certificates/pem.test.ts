@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { createAuthority } from './certificates.ts';
-import { CertificateListError, parseCertificates } from './pem.ts';
+import { CertificateListError, parseCertificates, readCertificates } from './pem.ts';
 
 const validity = { fromMs: Date.parse('2026-01-01T00:00:00Z'), untilMs: Date.parse('2026-01-01T01:00:00Z') };
 const { certificate, privateKey } = createAuthority({ commonName: 'test', validity });
@@ -13,6 +13,9 @@ describe('parseCertificates', () => {
     { name: 'accepts several, with text between them', pem: `${certificate}# next\n${certificate}` },
   ];
   for (const { name, pem } of accepted) test(name, () => expect(parseCertificates(pem)).toBe(pem));
+
+  test('every certificate is read', () =>
+    expect(readCertificates(`first\n${certificate}\nsecond\n${certificate}`)).toHaveLength(2));
 
   const refused = [
     { name: 'refuses an empty text', pem: '', message: 'contains no certificate' },

@@ -6,16 +6,21 @@ export class CertificateListError extends Error {
   readonly reason = 'InvalidCertificateList';
 }
 
-/** Returns the text unchanged if it holds at least one certificate and every certificate can be read. */
-export function parseCertificates(pem: string): string {
+/** Reads every certificate of a PEM bundle. Throws a `CertificateListError` if there is none, or one is broken. */
+export function readCertificates(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) throw new CertificateListError('contains no certificate');
-  for (const block of blocks) {
+  return blocks.map((block) => {
     try {
-      void new X509Certificate(block).fingerprint256;
+      return new X509Certificate(block);
     } catch (error) {
       throw new CertificateListError('contains a certificate that cannot be read', { cause: error });
     }
-  }
+  });
+}
+
+/** Returns the text unchanged if it holds at least one certificate and every certificate can be read. */
+export function parseCertificates(pem: string): string {
+  readCertificates(pem);
   return pem;
 }

@@ -2,7 +2,7 @@ import { objectKey, parseTime, Namespaces, ServiceAccounts } from '../api/index.
 import { systemRandom, type Clock, type Random } from '../time/index.ts';
 import type { Client } from './client.ts';
 import { RenewedCredentials, type Credentials, type Renewal } from './credentials.ts';
-import { isAlreadyExists, isNotFound } from './errors.ts';
+import { AnswerError, isAlreadyExists, isNotFound } from './errors.ts';
 import type { WriteGuard } from './exchange.ts';
 import type { Connection } from './kubeconfig.ts';
 import type { RequestObserver } from './observer.ts';
@@ -130,7 +130,7 @@ function serviceAccountCredentials(issuer: Client, account: Account, clock: Cloc
     const { status } = await requestToken(issuer, account, signal);
     const expiresMs = parseTime(status?.expirationTimestamp);
     if (status?.token === undefined || expiresMs === undefined) {
-      throw new Error(`create token for ${account.namespace}/${account.name}: none was given`);
+      throw new AnswerError(`create token for ${account.namespace}/${account.name}: none was given`);
     }
     const lifeMs = expiresMs - clock.now();
     // If the clocks of server and client differ by more than the lifetime of a token, use the requested lifetime.

@@ -42,6 +42,20 @@ describe('predicates', () => {
       ).toEqual([...is].sort());
     });
   }
+  test('look through the causes of an error', () => {
+    const refusal = new ApiError('get pods a/b', { code: 409, reason: 'Conflict', message: 'changed' });
+    const wrapped = new errors.AttemptError('delete pod a/b', new Error('apply', { cause: refusal }));
+    expect(predicates.filter(([, holds]) => holds(wrapped)).map(([name]) => name)).toEqual(['isConflict']);
+    expect(errors.apiErrorOf(wrapped)).toBe(refusal);
+    expect(errors.serverMessage(wrapped)).toBe('changed');
+    const lost = new errors.ConnectionError('lost', { mayHaveBeenSent: true });
+    expect(errors.connectionErrorOf(new Error('watch', { cause: lost }))).toBe(lost);
+  });
+  test('come to an end where an error is among its own causes', () => {
+    const error = new Error('a');
+    error.cause = new Error('b', { cause: error });
+    expect(predicates.filter(([, holds]) => holds(error))).toEqual([]);
+  });
   test('are false for any other value', () => {
     for (const value of [undefined, null, 'NotFound', { reason: 'NotFound' }, new Error('NotFound')]) {
       expect(predicates.filter(([, holds]) => holds(value))).toEqual([]);

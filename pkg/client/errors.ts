@@ -62,6 +62,22 @@ export class ConfigError extends Error {
   readonly reason = 'InvalidConfig';
 }
 
+/** The server has answered with something that cannot be read. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError';
+  readonly reason = 'UnreadableAnswer';
+}
+
+/** Says what was attempted, where the error of a request does not. The predicates below look at the cause. */
+export class AttemptError extends Error {
+  override readonly name = 'AttemptError';
+  readonly reason = 'AttemptFailed';
+
+  constructor(attempted: string, cause: unknown) {
+    super(attempted, { cause });
+  }
+}
+
 function codeOf(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined;
   return typeof cause.code === 'string' ? cause.code : undefined;
@@ -90,8 +106,32 @@ function reasonOfCode(code: number): string {
   return reasons[code] ?? 'Unknown';
 }
 
+/** A cause can be part of a cycle. No error of ours has this many causes. */
+const maxCauses = 16;
+
+/** The first error of a class among an error and its causes. */
+function findError<E extends Error>(error: unknown, type: abstract new (...args: never[]) => E): E | undefined {
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < maxCauses; depth++, cause = cause.cause) {
+    if (cause instanceof type) return cause;
+  }
+  return undefined;
+}
+
+/** The server's refusal that an error is, or was caused by. */
+export function apiErrorOf(error: unknown): ApiError | undefined {
+  return findError(error, ApiError);
+}
+
+/** The loss of the server that an error is, or was caused by. */
+export function connectionErrorOf(error: unknown): ConnectionError | undefined {
+  return findError(error, ConnectionError);
+}
+
+/** All predicates look through `cause`: an error that says what was attempted is still the refusal that it wraps. */
 function hasReason(error: unknown, ...wanted: readonly string[]): boolean {
-  return error instanceof ApiError && wanted.includes(error.reason);
+  const refusal = apiErrorOf(error);
+  return refusal !== undefined && wanted.includes(refusal.reason);
 }
 
 export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound');
@@ -109,19 +149,19 @@ export const isMethodNotSupported = (error: unknown): boolean => hasReason(error
 export const isUnsupportedMediaType = (error: unknown): boolean => hasReason(error, 'UnsupportedMediaType');
 export const isNotAcceptable = (error: unknown): boolean => hasReason(error, 'NotAcceptable');
 export const isTooManyRequests = (error: unknown): boolean =>
-  error instanceof ApiError && (error.reason === 'TooManyRequests' || error.status === 429);
+  hasReason(error, 'TooManyRequests') || apiErrorOf(error)?.status === 429;
 /** The server did not finish in time. The request may have taken effect. */
-export const isTimeout = (error: unknown): error is ApiError => hasReason(error, 'Timeout');
+export const isTimeout = (error: unknown): boolean => hasReason(error, 'Timeout');
 /** The server could not finish the request now, and suggests a retry. */
 export const isServerTimeout = (error: unknown): boolean => hasReason(error, 'ServerTimeout');
 export const isServiceUnavailable = (error: unknown): boolean => hasReason(error, 'ServiceUnavailable');
 export const isInternal = (error: unknown): boolean => hasReason(error, 'InternalError');
-export const isInvalidName = (error: unknown): error is InvalidNameError => error instanceof InvalidNameError;
-export const isConnectionError = (error: unknown): error is ConnectionError => error instanceof ConnectionError;
+export const isInvalidName = (error: unknown): boolean => findError(error, InvalidNameError) !== undefined;
+export const isConnectionError = (error: unknown): boolean => connectionErrorOf(error) !== undefined;
 
 /** Whether the Status has this cause. */
 export function hasCause(error: unknown, cause: string): boolean {
-  return error instanceof ApiError && error.causes.some(({ reason }) => reason === cause);
+  return apiErrorOf(error)?.causes.some(({ reason }) => reason === cause) === true;
 }
 
 /** A create was rejected because its namespace is terminating. A retry cannot succeed. */
@@ -133,8 +173,5 @@ export const isTooLargeResourceVersion = (error: unknown): boolean => hasCause(e
 
 /** The message for conditions and events: the server's message if there is one, without ours around it. */
 export function serverMessage(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof ApiError) return cause.serverMessage;
-  }
-  return error instanceof Error ? error.message : String(error);
+  return apiErrorOf(error)?.serverMessage ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,7 +1,7 @@
 import { parseJson, type Status } from '../api/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Credentials, Identity } from './credentials.ts';
-import { ApiError, isUnauthorized } from './errors.ts';
+import { AnswerError, ApiError, isUnauthorized } from './errors.ts';
 import { cutManagedFields } from './managed-fields.ts';
 import type { RequestObserver } from './observer.ts';
 import { namespaceIn } from './paths.ts';
@@ -140,7 +140,7 @@ export class Requester {
     try {
       return parseJson(json);
     } catch (error) {
-      throw new Error(`${spec.attempted}: the response is not JSON`, { cause: error });
+      throw new AnswerError(`${spec.attempted}: the response is not JSON`, { cause: error });
     }
   }
 

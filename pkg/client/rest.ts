@@ -11,7 +11,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './client.ts';
-import { isExpired } from './errors.ts';
+import { InvalidNameError, isExpired } from './errors.ts';
 import { collectionPath, objectPath, query } from './paths.ts';
 import { Requester, type RequesterOptions, type RequestSpec } from './requester.ts';
 import { readWatchEvents } from './watch-stream.ts';
@@ -115,7 +115,7 @@ export class RestClient implements Client {
   async create<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {
     const { namespace, name, generateName } = object.metadata;
     if (kind.namespaced && (namespace === undefined || namespace === '')) {
-      throw new Error(`create ${resourceName(kind)} ${name ?? generateName}: a namespace is needed`);
+      throw new InvalidNameError(`create ${resourceName(kind)} ${name ?? generateName}: a namespace is needed`);
     }
     const path = collectionPath(kind, namespace);
     const attempted = `${attempt('create', kind, namespace)}/${name ?? `${generateName}*`}`;

@@ -14,7 +14,14 @@ import {
   type PodTemplateSpec,
   type Unsaved,
 } from '../api/index.ts';
-import { isConflict, isNamespaceTerminating, isNotFound, serverMessage, type Client } from '../client/index.ts';
+import {
+  AttemptError,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  serverMessage,
+  type Client,
+} from '../client/index.ts';
 import type { EventRecorder } from '../events/index.ts';
 
 /** Creates and deletes pods for one owner, and records events on that owner. */
@@ -107,6 +114,6 @@ export async function deletePod<Owner extends KubeObject>(
         message: `Error deleting: ${serverMessage(error)}`,
       });
     }
-    throw new Error(`delete pod ${keyOf(pod)}`, { cause: error });
+    throw new AttemptError(`delete pod ${keyOf(pod)}`, error);
   }
 }

@@ -11,6 +11,12 @@ export type FlagType = keyof typeof codecs;
 /** The value of a flag. A duration is in milliseconds. */
 export type FlagValue<T extends FlagType> = z.output<(typeof codecs)[T]>;
 
+/** The text of a flag is not of the flag's type. The message completes "the value …". */
+export class FlagValueError extends Error {
+  override readonly name = 'FlagValueError';
+  readonly reason = 'InvalidFlagValue';
+}
+
 function text<T>(parse: (value: string) => T): z.ZodType<T, string> {
   return z.string().transform((value, context) => {
     try {
@@ -28,14 +34,14 @@ const falseWords = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 function parseBoolean(value: string): boolean {
   if (trueWords.has(value)) return true;
   if (falseWords.has(value)) return false;
-  throw new Error('must be true or false');
+  throw new FlagValueError('must be true or false');
 }
 
 function integerBetween(min: number, max: number): (value: string) => number {
   return (value) => {
-    if (!/^[+-]?(\d+|0x[\da-f]+)$/i.test(value)) throw new Error('must be a whole number');
+    if (!/^[+-]?(\d+|0x[\da-f]+)$/i.test(value)) throw new FlagValueError('must be a whole number');
     const parsed = Number(value.replace(/^[+-]/, '')) * (value.startsWith('-') ? -1 : 1);
-    if (parsed < min || parsed > max) throw new Error(`must be between ${min} and ${max}`);
+    if (parsed < min || parsed > max) throw new FlagValueError(`must be between ${min} and ${max}`);
     return parsed;
   };
 }
@@ -44,7 +50,7 @@ const int32 = integerBetween(-(2 ** 31), 2 ** 31 - 1);
 
 function parseFloatStrictly(value: string): number {
   const parsed = Number(value);
-  if (value.trim() === '' || !Number.isFinite(parsed)) throw new Error('must be a number');
+  if (value.trim() === '' || !Number.isFinite(parsed)) throw new FlagValueError('must be a number');
   return parsed;
 }
 
@@ -59,7 +65,7 @@ function parsePairs(value: string): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const pair of splitList(value)) {
     const at = pair.indexOf('=');
-    if (at < 1) throw new Error(`"${pair}" is not of the form key=value`);
+    if (at < 1) throw new FlagValueError(`"${pair}" is not of the form key=value`);
     pairs[pair.slice(0, at)] = pair.slice(at + 1);
   }
   return pairs;
@@ -67,7 +73,7 @@ function parsePairs(value: string): Record<string, string> {
 
 function parseQuantity(value: string): number {
   const size = quantityValue(value);
-  if (size === undefined) throw new Error('must be a size such as 512, 1k or 2Ki');
+  if (size === undefined) throw new FlagValueError('must be a size such as 512, 1k or 2Ki');
   return size;
 }
 
@@ -75,13 +81,13 @@ function checkCertificatePair(value: string): string {
   const [files = '', ...rest] = value.split(':');
   const [certFile, keyFile, ...more] = files.split(',');
   if (!certFile || !keyFile || more.length > 0 || rest.length > 1) {
-    throw new Error('must be certfile,keyfile, optionally followed by :name,name');
+    throw new FlagValueError('must be certfile,keyfile, optionally followed by :name,name');
   }
   return value;
 }
 
 function parseAddress(value: string): string {
-  if (isIP(value) === 0) throw new Error('must be an IP address');
+  if (isIP(value) === 0) throw new FlagValueError('must be an IP address');
   return value;
 }
 

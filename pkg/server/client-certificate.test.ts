@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createAuthority, createSelfSigned, issueAuthority, issueCertificate } from '../certificates/index.ts';
 import type { CertificateRequest, KeyedCertificate } from '../certificates/index.ts';
-import { findChainProblem, findSubjectProblem, parseBundle, selectCertificateUser } from './client-certificate.ts';
+import { findChainProblem, findSubjectProblem, selectCertificateUser } from './client-certificate.ts';
 
 const validity = { fromMs: Date.UTC(2020, 0, 1), untilMs: Date.UTC(2060, 0, 1) };
 const during = Date.UTC(2026, 0, 1);
@@ -101,13 +101,4 @@ describe('findSubjectProblem', () => {
       expect(findSubjectProblem(client(authority, { uids }))).toBe(problem);
     });
   }
-});
-
-describe('parseBundle', () => {
-  test('reads every certificate between other text', () => {
-    const bundle = `first\n${authority.certificate}\nsecond\n${namesake.certificate}`;
-    expect(parseBundle(bundle)).toHaveLength(2);
-  });
-
-  test('refuses a file without any', () => expect(() => parseBundle('hello')).toThrow('no certificate'));
 });

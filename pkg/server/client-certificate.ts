@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, type X509Certificate } from 'node:crypto';
 import type { User } from './user.ts';
 
 /** The certificate chain of a client: its own certificate and the intermediates. */
@@ -8,13 +8,6 @@ export interface PresentedCertificates {
 }
 
 export type CertificatePool = readonly X509Certificate[];
-
-/** Reads all certificates of a PEM bundle. Throws if there is none or one is not valid. */
-export function parseBundle(pem: string): CertificatePool {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('it holds no certificate');
-  return blocks.map((block) => new X509Certificate(block));
-}
 
 const anyUsage = '2.5.29.37.0';
 const clientAuth = '1.3.6.1.5.5.7.3.2';

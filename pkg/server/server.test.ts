@@ -395,7 +395,7 @@ describe('listen', () => {
     {
       name: 'a CA file without certificates',
       part: { authentication: { clientCaFile: '/dev/null' } },
-      message: /^--client-ca-file: cannot use \/dev\/null: it holds no certificate$/,
+      message: /^--client-ca-file: cannot use \/dev\/null: it contains no certificate$/,
     },
     {
       name: 'an address of another host',

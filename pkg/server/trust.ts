@@ -1,9 +1,9 @@
 import { ConfigMaps, objectKey } from '../api/index.ts';
+import { readCertificates } from '../certificates/index.ts';
 import { isNotFound } from '../client/index.ts';
 import type { Client } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
 import type { Trust } from './authentication.ts';
-import { parseBundle } from './client-certificate.ts';
 import type { CertificatePool } from './client-certificate.ts';
 import { ServingError } from './options.ts';
 import type { AuthenticationOptions } from './options.ts';
@@ -91,14 +91,14 @@ async function selectProxies(
 async function readPool(flag: string, file: string): Promise<CertificatePool> {
   const pem = await readFlagFile(flag, file);
   try {
-    return parseBundle(pem);
+    return readCertificates(pem);
   } catch (error) {
-    throw new ServingError(flag, `cannot use ${file}: ${messageOf(error)}`, { cause: error });
+    throw new ServingError(flag, `cannot use ${file}: it ${messageOf(error)}`, { cause: error });
   }
 }
 
 function poolOf(pem: string | undefined): CertificatePool | undefined {
-  return pem === undefined || pem === '' ? undefined : parseBundle(pem);
+  return pem === undefined || pem === '' ? undefined : readCertificates(pem);
 }
 
 /** Undefined if the ConfigMap does not exist: some clusters have no front proxy. */

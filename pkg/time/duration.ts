@@ -26,8 +26,14 @@ export function parseDuration(text: string): number {
   return sign === '-' ? 0 - rounded : rounded;
 }
 
-function invalidDuration(text: string): Error {
-  return new Error(`invalid duration ${JSON.stringify(text)}: expected a form like 300ms, 1.5h or 1m30s`);
+/** A text is not a duration. */
+export class DurationError extends Error {
+  override readonly name = 'DurationError';
+  readonly reason = 'InvalidDuration';
+}
+
+function invalidDuration(text: string): DurationError {
+  return new DurationError(`invalid duration ${JSON.stringify(text)}: expected a form like 300ms, 1.5h or 1m30s`);
 }
 
 /** Formats milliseconds as Go prints a duration: `1h0m0s`, `1m30s`, `1.5s`, `300ms`, `0s`. */

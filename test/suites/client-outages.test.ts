@@ -5,6 +5,7 @@ import {
   ApiError,
   ClientBuilder,
   isAlreadyExists,
+  connectionErrorOf,
   isConnectionError,
   isExpired,
   isTooLargeResourceVersion,
@@ -47,7 +48,7 @@ async function createUntil(stopped: { now: boolean }, prefix: string, signal: Ab
     const metadata = { namespace, generateName: `${name}-`, labels: { wanted: name } };
     const error = await errorOf(client.create(ConfigMaps, { metadata }, signal));
     if (error === undefined) outcome.created.push(name);
-    else if (isConnectionError(error) && error.mayHaveBeenSent) outcome.unknown.push(name);
+    else if (connectionErrorOf(error)?.mayHaveBeenSent === true) outcome.unknown.push(name);
     else if (isConnectionError(error)) outcome.refused.push(name);
     else if (error instanceof ApiError && error.status >= 500) outcome.unknown.push(name);
     else throw new Error(`create ${name}`, { cause: error });

@@ -40,8 +40,7 @@ describe('a token', async () => {
       'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'a', uid: 'u' } },
     }));
 
-  test('is read back', async () =>
-    expect(await signer.read(token, nowMs)).toEqual({ ...subject, boundTo: undefined }));
+  test('is read back', async () => expect(await signer.read(token, nowMs)).toEqual({ ...subject, boundTo: undefined }));
 
   test('carries the object that it is bound to', async () => {
     const boundTo = { kind: 'Pod', name: 'p', uid: 'v' };
@@ -54,7 +53,8 @@ describe('a token', async () => {
     expect(await signer.read(token, nowMs + 600_000)).toBeUndefined();
   });
 
-  test('is worth nothing before its time', async () => expect(await signer.read(token, nowMs - 61_000)).toBeUndefined());
+  test('is worth nothing before its time', async () =>
+    expect(await signer.read(token, nowMs - 61_000)).toBeUndefined());
 
   test('of an older kind has a secret and no end', async () => {
     const held = await new SignJWT(legacy).setProtectedHeader({ alg: 'ES256' }).sign(keys.privateKey);
