@@ -61,6 +61,7 @@ const allowed = [
   { path: 'pkg/time/clock.ts', statement: "import { setTimeout } from 'node:timers/promises';" },
   { path: 'test/suites/a.test.ts', statement: "import { exitCodes } from '../../cmd/x/exit-codes.ts';" },
   { path: 'test/suites/a.test.ts', statement: "import { startCluster } from '../cluster/index.ts';" },
+  { path: 'test/support/client-api.ts', statement: "import { b } from '../../pkg/client/b.ts';" },
 ];
 
 const forbidden = [
@@ -90,6 +91,7 @@ const forbidden = [
     complaint: 'past pkg/client/index.ts',
   },
   { path: 'test/suites/a.test.ts', statement: "import { b } from '../cluster/b.ts';", complaint: 'past test/cluster' },
+  { path: 'test/support/a.ts', statement: "import { b } from '../../pkg/client/b.ts';", complaint: 'past pkg/client' },
   {
     path: 'cmd/x/a.ts',
     statement: "import { b } from '../../pkg/client/deep/b.ts';",

@@ -131,6 +131,8 @@ function judgeDirection(path: string, target: string): string | undefined {
 /** From outside, a folder that has an index is entered through it, and every folder that the rules name must have one. */
 function judgeEntrance(path: string, target: string, sources: Sources): string | undefined {
   const home = homeOf(target);
+  // Support that is named after a folder, such as test/support/sandbox-api.ts, is part of the tests of that folder.
+  if (home === `pkg/${/^test\/support\/([a-z]+)-/.exec(path)?.[1]}`) return undefined;
   // A program has an entrance of its own, `main.ts`, and the list of controllers is one file.
   const needsIndex = home !== homeOf(path) && !/^(controllers$|cmd\/)/.test(home) && mayImport.has(ruleOf(home));
   let entered = needsIndex ? home : undefined;

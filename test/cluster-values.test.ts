@@ -19,6 +19,7 @@ describe('findUnsafeReads', () => {
   const rows = [
     { text: "metadata.labels?.['kubernetes.io/os']", complaint: undefined },
     { text: 'metadata.labels?.[lastUsedLabel]', complaint: undefined },
+    { text: 'invalid(`data[${key}]`)', complaint: undefined },
     { text: 'metadata.labels?.[name] === value', complaint: 'ownValue' },
     { text: 'labels[key] !== undefined', complaint: 'ownValue' },
     { text: 'if (!(name in a)) return;', complaint: 'hasOwn' },

@@ -5,9 +5,9 @@ const ownNames = /^(pkg\/(metrics|log|flags|server|certificates)|cmd|scripts|tes
 
 const rules = [
   {
-    // A constant (`lastUsedLabel`) is safe, and so is a literal: neither is called `constructor`.
+    // A constant (`lastUsedLabel`) is safe, and so is a literal: neither is called `constructor`. `data[${key}]` is a text.
     pattern:
-      /\b(?:labels|annotations|matchLabels|nodeSelector|data|stringData|binaryData|requests|limits|capacity|allocatable|used|hard)\??\.?\[(?!'|"|`)(?!\w*(?:Annotation|Label|lastUsed|lastApplied)\])[^\]\n]+\]/g,
+      /\b(?:labels|annotations|matchLabels|nodeSelector|data|stringData|binaryData|requests|limits|capacity|allocatable|used|hard)\??\.?\[(?!'|"|`|\$\{)(?!\w*(?:Annotation|Label|lastUsed|lastApplied)\])[^\]\n]+\]/g,
     complaint: 'indexes a map with a name that may come from the cluster: use ownValue or setOwn',
   },
   {
