@@ -57,7 +57,12 @@ beforeAll(async () => {
   const { serviceAccountKey, ca } = cluster.files;
   measured = await startMeasuredManager(
     cluster,
-    [`--service-account-private-key-file=${serviceAccountKey}`, `--root-ca-file=${ca}`, '--node-monitor-period=500ms'],
+    [
+      '--use-service-account-credentials',
+      `--service-account-private-key-file=${serviceAccountKey}`,
+      `--root-ca-file=${ca}`,
+      '--node-monitor-period=500ms',
+    ],
     marker,
   );
 });
