@@ -163,7 +163,7 @@ function sliceOf(
   return slice as Unsaved<EndpointSlice>; // serializing does not modify objects from the cache
 }
 
-function identityOf({ metadata }: Cached<EndpointSlice>): ObjectMeta {
-  const { name, generateName, uid, resourceVersion } = metadata;
-  return { name, uid, resourceVersion, ...(generateName !== undefined && { generateName }) };
+/** An update drops `generateName`, as in Go. */
+function identityOf({ metadata: { name, uid, resourceVersion } }: Cached<EndpointSlice>): ObjectMeta {
+  return { name, uid, resourceVersion };
 }
