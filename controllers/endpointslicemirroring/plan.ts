@@ -163,7 +163,8 @@ function sliceOf(
   return slice as Unsaved<EndpointSlice>; // serializing does not modify objects from the cache
 }
 
-/** An update drops `generateName`, as in Go. */
-function identityOf({ metadata: { name, uid, resourceVersion } }: Cached<EndpointSlice>): ObjectMeta {
-  return { name, uid, resourceVersion };
+/** Keeps `generateName`, which tells where the name comes from. Go drops it with the first update. */
+function identityOf({ metadata }: Cached<EndpointSlice>): ObjectMeta {
+  const { name, generateName, uid, resourceVersion } = metadata;
+  return { name, uid, resourceVersion, ...(generateName !== undefined && { generateName }) };
 }

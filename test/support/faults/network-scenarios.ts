@@ -56,7 +56,7 @@ const endpointSlice: FaultScenario = {
 /** Endpoints that a user writes are mirrored, changed, and go. */
 const endpointSliceMirroring: FaultScenario = {
   controller: 'endpointslice-mirroring-controller',
-  ignore: [...ignore, 'EndpointSlice:metadata.generateName'], // the first update drops it
+  ignore,
   kinds: [Services, EndpointsKind, EndpointSlices],
   async act({ client, namespace, signal }) {
     const user = new EndpointsUser(client, namespace, signal);
