@@ -49,6 +49,7 @@ export function createClusterRoleAggregation(context: ControllerContext): Contro
     const role = roles.store.get(key);
     if (role === undefined || roleSelectors(role).length === 0) return {};
     const isCandidate = usableSelector(ClusterRoles, role, () => compileAggregation(role));
+    // Selectors are free in what they select, and a cluster has some hundred roles that rarely change: no index is worth it.
     const candidates = roles.store.list().filter(({ metadata }) => isCandidate(metadata.labels));
     const rules = computeRules({ role, candidates });
     if (!hasRules(role, rules)) await applyRules(role, rules, { client, pending }, signal);
