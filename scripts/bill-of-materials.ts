@@ -1,4 +1,7 @@
-/** What the executable is made of: a CycloneDX document, and the licence texts that must go with it. */
+/**
+ * The bill of materials of the executable: a CycloneDX document, and the licence texts that must be distributed with
+ * it.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
@@ -21,7 +24,7 @@ interface PackageFile {
   readonly license?: string;
 }
 
-/** The packages of which something is in the bundle, and Node, by name. */
+/** The packages in the bundle, and Node, by name. */
 export function collectComponents({ outputs }: Metafile): Component[] {
   const used = Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
@@ -48,7 +51,7 @@ function readComponent(directory: string): Component {
   };
 }
 
-/** npm may remove the package that Node came in, and the licence with it: the text is kept here. */
+/** npm may remove the package that Node came in, and its licence: the text is kept here. */
 function readNode(): Component {
   const version = process.version.slice(1);
   const licence = join(root, `deploy/licenses/node-${version}.txt`);

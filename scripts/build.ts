@@ -1,7 +1,7 @@
 /**
- * Builds the program into `dist`, or the directory given by `--out`: one file, `kube-controller-manager`, that needs
- * neither Node nor this repository to run, for the platform that it is built on; and beside it the list of what it is made
- * of, and their licences.
+ * Builds the program into `dist`, or the directory given by `--out`: one file, `kube-controller-manager`, for the
+ * current platform, which needs neither Node nor this repository. Writes the bill of materials and the licences beside
+ * it.
  */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -5,14 +5,15 @@ import { bundlePlugins } from './bundle-plugins.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Writes the program as one script without imports other than Node's own, and tells what it is made of. */
+/** Writes the program as one script that imports only Node's own modules. Returns the inputs of the bundle. */
 export async function writeBundle(file: string): Promise<Metafile> {
+  const packed: Metafile[] = [];
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: ['cmd/kube-controller-manager/snapshot.ts'],
     outfile: file,
     bundle: true,
-    // Not the names: error messages and stack traces tell them.
+    // Names are kept, for error messages and stack traces.
     minifySyntax: true,
     minifyWhitespace: true,
     platform: 'node',
@@ -20,7 +21,10 @@ export async function writeBundle(file: string): Promise<Metafile> {
     target: 'node26',
     legalComments: 'none', // bill-of-materials.ts collects the licences
     metafile: true,
-    plugins: bundlePlugins,
+    plugins: bundlePlugins((part) => packed.push(part)),
   });
-  return metafile;
+  const outputs = packed.flatMap((part, index) =>
+    Object.values(part.outputs).map((output) => [`packed ${index}`, output] as const),
+  );
+  return { ...metafile, outputs: { ...metafile.outputs, ...Object.fromEntries(outputs) } };
 }

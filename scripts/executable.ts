@@ -1,6 +1,6 @@
 /**
- * Makes one executable of a bundle: Node, and the picture of memory that the bundle leaves once it is loaded. The same
- * input gives the same bytes. What each step gains, measured at a start with all controllers on an empty cluster:
+ * Makes one executable of a bundle: Node, and a snapshot of the memory after the bundle is loaded. The same input gives
+ * the same bytes. The gain of each step, measured at a start with all controllers on an empty cluster:
  *
  * - The snapshot: `--version` takes 50 ms of CPU time instead of 840 from the sources, and works without a repository.
  * - All functions compiled in it: 20 ms less CPU time of 290, for 3 MB more memory.
@@ -13,22 +13,22 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Read by V8 when the process starts; the snapshot has to be taken with the same. */
+/** V8 reads these when the process starts. The snapshot must be taken with the same flags. */
 const runtimeFlags: readonly string[] = [];
 
 /** Turns `program.cjs` in `directory` into the executable `out`. Leaves its intermediate files in the directory. */
 export function writeExecutable(directory: string, out: string): void {
   takeSnapshot(directory);
   writeStrippedNode(join(directory, 'node'));
-  // Node would take a snapshot by itself, but only with the compiled code of its own parts. So it is handed ours as if
-  // it were a script, and the flag in the result that tells the two apart is set afterwards.
+  // Node can take a snapshot itself, but only with the compiled code of its own parts. So it gets our snapshot as if it
+  // were a script, and a flag in the result, which tells the two apart, is set afterwards.
   const configuration = {
     main: 'program.snapshot',
     output: 'program',
     executable: 'node',
     disableExperimentalSEAWarning: true,
     execArgv: runtimeFlags,
-    execArgvExtension: 'none', // NODE_OPTIONS of a user's environment is not meant for this program
+    execArgvExtension: 'none', // NODE_OPTIONS of the user's environment is not meant for this program
   };
   writeFileSync(join(directory, 'sea.json'), JSON.stringify(configuration));
   runNode(directory, ['--build-sea', 'sea.json']);
@@ -39,18 +39,18 @@ export function writeExecutable(directory: string, out: string): void {
 
 function runNode(directory: string, args: readonly string[]): void {
   const { status } = spawnSync(process.execPath, args, {
-    cwd: directory, // paths on the command line become part of the snapshot: these are the same everywhere
+    cwd: directory, // paths on the command line become part of the snapshot, so they must be the same everywhere
     argv0: 'node',
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { NODE_NO_WARNINGS: '1' }, // that not all of Node has been tried in snapshots: process-bundle.test.ts does
+    env: { NODE_NO_WARNINGS: '1' }, // no warning about snapshots: process-bundle.test.ts tests ours
   });
   if (status !== 0) throw new Error(`node ${args.join(' ')} has failed`);
 }
 
 /**
- * Runs the bundle until it is loaded, and keeps what is then in memory. V8 usually compiles a function when it is first
- * called; here it compiles all of them, so that no start has to. Clocks and the process id stand still meanwhile: what
- * packages keep of them would differ from build to build, and be wrong at every start.
+ * Runs the bundle until it is loaded, and takes the snapshot. V8 usually compiles a function at its first call; here it
+ * compiles all functions, so that no start has to. Clocks and the process id are fixed meanwhile: values that packages
+ * keep would differ from build to build, and be wrong at every start.
  */
 function takeSnapshot(directory: string): void {
   writeFileSync(
@@ -75,7 +75,7 @@ process.hrtime.bigint = bigint;
 `,
   );
   writeFileSync(join(directory, 'snapshot.json'), JSON.stringify({ builder: 'builder.cjs', withoutCodeCache: true }));
-  const seed = '--random-seed=1'; // of the hashes in it: V8 takes new ones at every start
+  const seed = '--random-seed=1'; // of hashes: V8 chooses new seeds at every start
   runNode(directory, [
     ...runtimeFlags,
     seed,
@@ -84,7 +84,7 @@ process.hrtime.bigint = bigint;
   ]);
 }
 
-/** Leaves out everything behind the parts of the file that are loaded into memory: sections are for debuggers only. */
+/** Removes everything after the parts of the file that are loaded into memory: sections are for debuggers only. */
 function writeStrippedNode(out: string): void {
   const elf = readFileSync(process.execPath);
   if (elf.toString('latin1', 0, 5) !== '\x7fELF\x02')
@@ -103,7 +103,9 @@ function writeStrippedNode(out: string): void {
 const magic = Buffer.from([0x20, 0xda, 0x43, 0x01]);
 const usesSnapshot = 2;
 
-/** What Node has put into an executable starts with: magic, flags (32 bits), two bytes, then the name of `main`. */
+/**
+ * The data that Node puts into an executable starts with: magic, flags (32 bits), two bytes, then the name of `main`.
+ */
 function markAsSnapshot(program: Buffer, main: string): void {
   for (let at = program.indexOf(magic); at !== -1; at = program.indexOf(magic, at + 1)) {
     const length = program.readBigUInt64LE(at + 10);
@@ -111,7 +113,7 @@ function markAsSnapshot(program: Buffer, main: string): void {
     program.writeUInt32LE(program.readUInt32LE(at + 4) | usesSnapshot, at + 4);
     return;
   }
-  throw new Error(`Node ${process.version} has laid out the executable in a way that is not known here`);
+  throw new Error(`Node ${process.version} has an executable layout that this script does not know`);
 }
 
 function writeInPieces(path: string, content: Buffer): void {

@@ -1,7 +1,7 @@
 /**
- * Makes an image of what `npm run build` has left in `dist`, or the directory given by `--from`, without a container
- * engine: `image/root`, the root file system, and `image/kube-controller-manager.tar`, the same as an OCI image that
- * docker load, podman load and ctr images import take. The same input gives the same bytes.
+ * Makes an image from the output of `npm run build` in `dist`, or the directory given by `--from`, without a container
+ * engine: `image/root`, the root file system, and `image/kube-controller-manager.tar`, the same as an OCI image for
+ * docker load, podman load and ctr images import. The same input gives the same bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import { formatTar, type TarEntry } from './tar.ts';
 const program = 'usr/local/bin/kube-controller-manager';
 const user = '65532:65532';
 
-/** All that is in the image. There is no shell; certificates of public authorities and time zones are inside Node. */
+/** The contents of the image. There is no shell; public CA certificates and time zones are inside Node. */
 function collectFiles(from: string): TarEntry[] {
   const executable = join(from, 'kube-controller-manager');
   const file = (path: string, content: string | Buffer, mode = 0o644): TarEntry => ({
@@ -40,7 +40,7 @@ function collectFiles(from: string): TarEntry[] {
   ];
 }
 
-/** The shared libraries that the executable links, and the loader, by the names that it knows them by. */
+/** The shared libraries that the executable links, and the loader, by the names under which it links them. */
 function listLibraries(executable: string): string[] {
   const printed = execFileSync('ldd', [executable], { encoding: 'utf8' });
   return [...printed.matchAll(/^\t(?:\S+ => )?(\/\S+) \(/gm)].flatMap(([, path]) => path ?? []);
@@ -54,13 +54,13 @@ function debianPackageOf(library: string): string | undefined {
         ':',
       )[0];
     } catch {
-      // The package may know the library by its other path, or there is no dpkg.
+      // The package may list the library under another path, or there is no dpkg.
     }
   }
   return undefined;
 }
 
-/** Adds the directories that lead to the files, and sorts. */
+/** Adds the parent directories of the files, and sorts. */
 function withDirectories(files: readonly TarEntry[]): TarEntry[] {
   const entries = new Map(files.map((entry) => [entry.path, entry]));
   for (const { path } of files) {

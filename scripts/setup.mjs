@@ -12,7 +12,7 @@ if (reason !== undefined) await install(reason);
 
 /** @returns {string | undefined} undefined when everything is there already */
 function findReasonToInstall() {
-  // npm writes this file last, so that it stands for an installation that came to its end.
+  // npm writes this file last, so it marks a complete installation.
   const installedPath = join(root, 'node_modules/.package-lock.json');
   if (!existsSync(installedPath)) return 'no packages are installed yet';
   const wanted = readPackages(join(root, 'package-lock.json'));

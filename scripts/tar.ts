@@ -8,7 +8,7 @@ export interface TarEntry {
 
 const blockSize = 512;
 
-/** A tar archive (ustar) that tells nothing of who made it and when: the same entries give the same bytes. */
+/** A tar archive (ustar) without owner and time: the same entries give the same bytes. */
 export function formatTar(entries: readonly TarEntry[]): Buffer {
   const parts = entries.flatMap((entry) => {
     const content = entry.content ?? Buffer.alloc(0);

@@ -1,20 +1,21 @@
 /**
- * Runs the suites of `test/suites/`. `--server=sandbox` has the sandbox stand in for etcd and kube-apiserver; `--short`
- * leaves out what only waits a second time; everything else is for vitest.
+ * Runs the suites of `test/suites/`. `--server=sandbox` runs them on the sandbox instead of etcd and kube-apiserver.
+ * `--short` leaves out tests that only wait a second time. All other arguments are passed to vitest.
  *
  *     npm run test:cluster -- --server=sandbox test/suites/deployment.test.ts
  */
 import { spawn } from 'node:child_process';
 
 /**
- * Whose subject is the manager's own process, which is started and killed over and over: its flags and files, its
- * endpoints, its lease. They run on a real server in any case, and hardly touch what a second server could do otherwise.
+ * Suites about the manager's own process, which they start and kill many times: its flags and files, its endpoints, its
+ * lease. They run on a real server in any case, and hardly depend on the server.
  */
 const aboutProcesses = [
   'churn',
   'crash-at-every-write',
   'job-crash',
   'leader-election-go',
+  'leader-migration',
   'process',
   'process-bad-input',
   'process-bundle',

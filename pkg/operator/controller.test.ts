@@ -1,0 +1,349 @@
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+import {
+  ConfigMaps,
+  Deployments,
+  Namespaces,
+  objectKey,
+  Secrets,
+  Services,
+  type Cached,
+  type Deployment,
+  type Service,
+} from '../api/index.ts';
+import { TerminalError } from '../controller/index.ts';
+import { defineIndex } from '../../informers/index.ts';
+import { configMap, deployment, secret, service } from '../../test/support/builders.ts';
+import { apiError } from '../../test/support/recording-client.ts';
+import { simulate } from '../../test/support/simulate.ts';
+import { controllerFor, type ControllerOptions } from './controller.ts';
+import { DefinitionError } from './definition-error.ts';
+import { annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicates.ts';
+import { manifestsOf } from './manifests.ts';
+import { defineResource } from './resource.ts';
+import { watch } from './watch.ts';
+
+const Widgets = defineResource({ group: 'example.com', version: 'v1', kind: 'Widget', spec: z.object({}) });
+
+/** Counts the reconciles of a controller of Deployments. */
+function counted(options: Partial<ControllerOptions<Deployment>> = {}) {
+  const seen: Cached<Deployment>[] = [];
+  const controller = controllerFor(Deployments, {
+    name: 'test',
+    async reconcile(object) {
+      seen.push(object);
+    },
+    ...options,
+  });
+  return { controller, seen };
+}
+
+describe('controllerFor refuses', () => {
+  const reconcile = async (): Promise<void> => {};
+  const rows: { name: string; make: () => unknown; says: string }[] = [
+    {
+      name: 'a bad name',
+      make: () => controllerFor(Deployments, { name: 'My Controller', reconcile }),
+      says: 'lower case',
+    },
+    {
+      name: 'to own cluster-scoped objects',
+      make: () => controllerFor(Deployments, { name: 'test', owns: [Namespaces], reconcile }),
+      says: 'cannot own Namespace',
+    },
+    {
+      name: 'to watch without a mapping',
+      make: () => controllerFor(Deployments, { name: 'test', watches: [watch(Secrets, {})], reconcile }),
+      says: 'needs a map',
+    },
+    {
+      name: 'a finalizer without a domain',
+      make: () =>
+        controllerFor(Deployments, { name: 'test', finalizer: { name: 'mine', cleanup: reconcile }, reconcile }),
+      says: 'needs a domain',
+    },
+  ];
+  for (const { name, make, says } of rows) {
+    test(name, () => {
+      expect(make).toThrow(DefinitionError);
+      expect(make).toThrow(says);
+    });
+  }
+});
+
+describe('a controller', () => {
+  test('may read only kinds that it names, and own only those that it watches', async () => {
+    const errors: unknown[] = [];
+    const { controller } = counted({
+      async reconcile(_, { store, ensure }) {
+        try {
+          store(Secrets);
+        } catch (error) {
+          errors.push(error);
+        }
+        await ensure(Services, { metadata: { name: 'a' }, spec: {} }).catch((error: unknown) => errors.push(error));
+      },
+    });
+    await using _ = await simulate(controller, [deployment()]);
+    expect(errors.map(String)).toEqual([
+      'DefinitionError: test does not watch Secret: add it to owns, watches or reads',
+      'DefinitionError: test: add Service to owns, or changes of it go unnoticed',
+    ]);
+  });
+
+  test('reconciles the objects that a watched one maps to, before and after a change', async () => {
+    const byConfig = defineIndex<Deployment>('config', ({ metadata }) => [metadata.labels?.['config'] ?? '']);
+    const { controller, seen } = counted({
+      indexes: [byConfig],
+      watches: [
+        watch(ConfigMaps, { map: ({ metadata }, { store }) => store(Deployments).byIndex(byConfig, metadata.name) }),
+      ],
+    });
+    const [a, b] = ['a', 'b'].map((name) => deployment({ name, labels: { config: name } }));
+    await using run = await simulate(
+      controller,
+      [a, b, configMap({ name: 'b' })].filter((each) => each !== undefined),
+    );
+    seen.splice(0);
+    await run.client.patch(ConfigMaps, { namespace: 'default', name: 'b' }, { data: { x: '1' } });
+    await run.settle();
+    expect(seen.map(({ metadata }) => metadata.name)).toEqual(['b']);
+  });
+
+  test('ignores changes that its predicate rejects', async () => {
+    const { controller, seen } = counted({ when: anyOf(generationChanged, labelsChanged, annotationsChanged) });
+    const object = deployment();
+    await using run = await simulate(controller, [object]);
+    const changes = [
+      { change: { metadata: { finalizers: ['a/b'] } }, count: 1 },
+      { change: { metadata: { annotations: { a: '1' } } }, count: 2 },
+      { change: { metadata: { labels: { a: '1' } } }, count: 3 },
+      { change: { spec: { replicas: 5 } }, count: 4 },
+    ];
+    for (const { change, count } of changes) {
+      await run.client.patch(Deployments, object, change);
+      await run.settle();
+      expect(seen).toHaveLength(count);
+    }
+  });
+
+  test('waits for its own writes before it decides again', async () => {
+    const { controller } = counted({
+      owns: [Services],
+      async reconcile({ metadata }, { owned, client }) {
+        // Without the wait, the second reconcile would find no Service and make another.
+        if (owned(Services).length > 0) return;
+        const { name, namespace, uid } = metadata;
+        const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true }];
+        await client.create(Services, { metadata: { namespace, generateName: 'a-', ownerReferences }, spec: {} });
+        await client.patch(Deployments, { metadata }, { metadata: { annotations: { done: 'true' } } });
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.clock.advance(1000);
+    await run.settle();
+    expect(run.writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+      'create services',
+      'patch deployments.apps',
+    ]);
+  });
+
+  test('retries an error, and not a terminal one', async () => {
+    let failures = 0;
+    const { controller } = counted({
+      async reconcile({ metadata }) {
+        failures += 1;
+        throw metadata.name === 'bad' ? new TerminalError('never') : new Error('not now');
+      },
+    });
+    await using run = await simulate(controller, [deployment({ name: 'bad' }), deployment({ name: 'later' })]);
+    await run.clock.advance(100); // after 5, 10, 20 and 40 ms
+    expect(failures).toBe(1 + 5);
+  });
+
+  test('cannot change cached objects', async () => {
+    const errors: unknown[] = [];
+    const { controller } = counted({
+      async reconcile(object, { store }) {
+        for (const each of [object, ...store(Deployments).list()]) {
+          try {
+            Object.assign(each.spec, { replicas: 9 });
+          } catch (error) {
+            errors.push(error);
+          }
+        }
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    expect(errors).toEqual([expect.any(TypeError), expect.any(TypeError)]);
+    expect(run.writes).toEqual([]);
+  });
+
+  test('succeeds if the object is deleted while it is reconciled', async () => {
+    let calls = 0;
+    const { controller } = counted({
+      async reconcile({ metadata }, { client, patchStatus }) {
+        calls += 1;
+        await client.raw.delete(Deployments, objectKey(metadata.namespace, metadata.name), {}, AbortSignal.any([]));
+        await patchStatus({ replicas: 1 });
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.clock.advance(1000);
+    await run.settle();
+    expect(calls).toBe(1);
+  });
+
+  test('reconciles again when it has asked for it, and at every resync', async () => {
+    const { controller, seen } = counted({ resyncMs: 60_000 });
+    await using run = await simulate(controller, [deployment()]);
+    await run.clock.advance(60_000);
+    await run.settle();
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('a finalizer', () => {
+  const withFinalizer = (cleanup: ControllerOptions<Deployment>['reconcile']) => {
+    const seen: string[] = [];
+    return {
+      seen,
+      controller: controllerFor(Deployments, {
+        name: 'test',
+        finalizer: { name: 'example.com/test', cleanup },
+        async reconcile({ metadata }) {
+          seen.push(String(metadata.finalizers));
+        },
+      }),
+    };
+  };
+
+  test('is added before the first reconcile, and removed after the clean-up', async () => {
+    const cleaned: string[] = [];
+    const { controller, seen } = withFinalizer(async ({ metadata }) => void cleaned.push(metadata.name));
+    const object = deployment({ metadata: { finalizers: ['other/one'] } });
+    await using run = await simulate(controller, [object]);
+    expect(seen[0]).toBe('other/one,example.com/test');
+    await run.client.delete(Deployments, object);
+    await run.settle();
+    expect(cleaned).toEqual(['deployment']);
+    expect((await run.client.get(Deployments, object)).metadata.finalizers).toEqual(['other/one']);
+  });
+
+  test('keeps the object while the clean-up fails or requeues', async () => {
+    let calls = 0;
+    const { controller } = withFinalizer(async () => {
+      calls += 1;
+      if (calls === 1) throw apiError(500, 'InternalError');
+      return calls < 3 ? { requeueAfterMs: 1000 } : {};
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.client.delete(Deployments, deployment());
+    await run.clock.advance(900);
+    expect(await run.client.find(Deployments, deployment())).toBeDefined();
+    await run.clock.advance(200);
+    await run.settle();
+    expect(await run.client.find(Deployments, deployment())).toBeUndefined();
+  });
+});
+
+describe('ensure', () => {
+  const name = 'web';
+  const controller = controllerFor(Deployments, {
+    name: 'test',
+    owns: [Services],
+    async reconcile({ metadata }, { ensure }) {
+      await ensure(Services, { metadata: { name, labels: metadata.labels }, spec: { type: 'ClusterIP' } });
+    },
+  });
+  const read = { namespace: 'default', name };
+
+  test('creates, then costs nothing, then repairs', async () => {
+    await using run = await simulate(controller, [deployment()]);
+    expect(run.writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(['patch services']);
+    await run.client.patch(Deployments, deployment(), { spec: { replicas: 9 } });
+    await run.settle();
+    expect(run.writes).toHaveLength(1);
+    await run.client.patch(Services, read, { spec: { type: 'NodePort' } });
+    await run.settle();
+    expect((await run.client.get(Services, read)).spec.type).toBe('ClusterIP');
+    await run.client.delete(Services, read);
+    await run.settle();
+    expect(await run.client.find(Services, read)).toBeDefined();
+  });
+
+  test('adopts no object that its cache has not observed', async () => {
+    await using run = await simulate(controller);
+    let isFirst = true;
+    run.controllerClient.before('get', async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      await run.client.create(Services, service({ name, metadata: { resourceVersion: '' } }));
+    });
+    await run.client.create(Deployments, deployment({ metadata: { resourceVersion: '' } }));
+    await run.settle();
+    expect(run.writes).toEqual([]);
+    expect(run.events[0]).toMatchObject({ reason: 'ErrResourceExists', object: 'default/deployment' });
+  });
+});
+
+test('rules allow what the controller does, and no more', () => {
+  const { rules, kinds } = controllerFor(Deployments, {
+    name: 'test',
+    owns: [Services],
+    watches: [watch(Secrets, { map: () => [] })],
+    finalizer: { name: 'example.com/test', cleanup: async () => {} },
+    reconcile: async () => {},
+  });
+  expect(kinds.map(({ kind }) => kind)).toEqual(['Deployment', 'Service', 'Secret']);
+  expect(rules.map(({ resources, verbs }) => `${resources.join()}: ${verbs.join()}`)).toEqual([
+    'deployments: get,list,watch,patch',
+    'services: get,list,watch,create,patch,delete',
+    'secrets: get,list,watch',
+    'deployments/status: patch',
+    'deployments/finalizers: update',
+    'events: create,patch',
+  ]);
+});
+
+test('manifests have the custom resources and permissions of all controllers, and name each once', () => {
+  const one = counted({ owns: [Services] }).controller;
+  const two = controllerFor(Widgets, { name: 'two', owns: [Deployments], reconcile: async () => {} });
+  const { items } = manifestsOf({
+    name: 'op',
+    namespace: 'system',
+    image: 'example.com/op:1',
+    controllers: [one, two],
+  });
+  expect(items.map(({ kind }) => kind)).toEqual([
+    'CustomResourceDefinition',
+    'Namespace',
+    'ServiceAccount',
+    'ClusterRole',
+    'ClusterRoleBinding',
+    'Role',
+    'RoleBinding',
+    'Deployment',
+  ]);
+  const rules = items[3]?.['rules'] as { resources: string[]; verbs: string[] }[];
+  const deployments = rules.filter(({ resources }) => resources.join() === 'deployments');
+  expect(deployments.map(({ verbs }) => verbs.join())).toEqual(['get,list,watch,create,patch,delete']);
+});
+
+test('typed writes know the fields of their kind', () => {
+  const { controller } = counted({
+    async reconcile(object, { client, patchStatus }) {
+      // @ts-expect-error: a Deployment has no such field
+      await client.patch(Deployments, object, { spec: { replica: 1 } });
+      // @ts-expect-error: the status has no such field
+      await patchStatus({ ready: 1 });
+      // @ts-expect-error: a Service has a spec
+      await client.create(Services, { metadata: { name: 'a' } } satisfies Partial<Service>);
+      // @ts-expect-error: cached objects are read-only
+      object.spec.replicas = 1;
+    },
+  });
+  expect(controller.name).toBe('test');
+  expect(secret().kind).toBe('Secret');
+});

@@ -1,0 +1,228 @@
+import {
+  isBeingDeleted,
+  resourceName,
+  type Cached,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectOf,
+} from '../api/index.ts';
+import { apiErrorOf, isNotFound } from '../client/index.ts';
+import {
+  byController,
+  PendingWrites,
+  runWorkers,
+  type Controller,
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+} from '../controller/index.ts';
+import { bucketLimiter, exponentialLimiter, maxOfLimiters, type RateLimiter } from '../../workqueue/index.ts';
+import { DefinitionError } from './definition-error.ts';
+import { AppliedConfigurations } from './ensure.ts';
+import type { Predicate } from './predicates.ts';
+import { rulesOf, type PolicyRule } from './rbac.ts';
+import { Reconciliation, type ReconcileContext, type Shared } from './reconcile-context.ts';
+import { asWatch, selectionOf, Watches, type CacheOptions, type Watch, type Watchable } from './watch.ts';
+
+/** Nothing, or when to reconcile the object again. */
+export type Reconciled = ReconcileResult | void;
+
+export interface Finalizer<T extends KubeObject> {
+  /** With a domain, such as `example.com/cleanup`. */
+  readonly name: string;
+  /**
+   * Cleans up what the garbage collector cannot, once the object is being deleted. When it returns, the finalizer is
+   * removed. To wait, it returns `requeueAfterMs`, and is called again.
+   */
+  cleanup(object: Cached<T>, context: ReconcileContext<T>): Promise<Reconciled>;
+}
+
+export interface ControllerOptions<T extends KubeObject> extends CacheOptions<T> {
+  /** Names the controller in logs, metrics, events and as a field manager. */
+  readonly name: string;
+  /**
+   * Moves one object to its desired state. Called after changes of the object and of the objects that it owns, at the
+   * start, and after errors, with back-off. Never called twice at once for one object, and never for one that is being
+   * deleted. A `TerminalError` ends the retries.
+   */
+  reconcile(object: Cached<T>, context: ReconcileContext<T>): Promise<Reconciled>;
+  /** Kinds of objects that are created for the primary ones. Their changes reconcile their owner. */
+  readonly owns?: readonly Watchable[] | undefined;
+  /** Other kinds whose changes matter, each with a mapping to primary objects. */
+  readonly watches?: readonly Watch[] | undefined;
+  /** Kinds that are read from caches, but whose changes reconcile nothing. */
+  readonly reads?: readonly Watchable[] | undefined;
+  /** Which changes of primary objects are reconciled. Default: all. */
+  readonly when?: Predicate<T> | undefined;
+  readonly finalizer?: Finalizer<T> | undefined;
+  /** Objects that are reconciled at the same time. Default 1. */
+  readonly workers?: number | undefined;
+  /** The delay after an error, which doubles each time. Default 5 ms up to 1000 s. */
+  readonly backoff?: { readonly baseMs: number; readonly maxMs: number } | undefined;
+  /** The minimum time between two reconciles of one object. Default 0. */
+  readonly minIntervalMs?: number | undefined;
+  /** Reconciles every object this often, even if nothing changes. Default: the manager's; 0: never. */
+  readonly resyncMs?: number | undefined;
+  /** Permissions beyond those that follow from the kinds above. */
+  readonly permissions?: readonly PolicyRule[] | undefined;
+}
+
+/** A controller of an operator, before it runs. */
+export interface OperatorController extends ControllerDefinition {
+  /** All kinds that it names. */
+  readonly kinds: readonly Kind[];
+  /** The permissions that its service account needs. */
+  readonly rules: readonly PolicyRule[];
+}
+
+/**
+ * Defines a controller of one kind. A mistake that would otherwise have no visible effect is a `DefinitionError`, here
+ * or when the controller is created.
+ */
+export function controllerFor<K extends Kind>(primary: K, options: ControllerOptions<ObjectOf<K>>): OperatorController {
+  const parts = partsOf(primary, options as unknown as ControllerOptions<KubeObject>);
+  checkDefinition(parts);
+  const all = [parts.primary, ...parts.owns, ...parts.watches, ...parts.reads];
+  const kinds = new Map(all.map(({ watched }) => [resourceName(watched), watched]));
+  return {
+    name: parts.options.name,
+    kinds: [...kinds.values()],
+    rules: rulesOf(parts),
+    create: (context) => createController(parts, context),
+  };
+}
+
+/** A definition with its kinds in one form. */
+export interface ControllerParts {
+  readonly options: ControllerOptions<KubeObject>;
+  readonly primary: Watch;
+  readonly owns: readonly Watch[];
+  readonly watches: readonly Watch[];
+  readonly reads: readonly Watch[];
+}
+
+function partsOf(kind: Kind, options: ControllerOptions<KubeObject>): ControllerParts {
+  return {
+    options,
+    primary: { watched: kind, options },
+    owns: (options.owns ?? []).map(asWatch),
+    watches: options.watches ?? [],
+    reads: (options.reads ?? []).map(asWatch),
+  };
+}
+
+function checkDefinition({ options, primary, owns, watches, reads }: ControllerParts): void {
+  const { name, finalizer } = options;
+  const refuse = (what: string): never => {
+    throw new DefinitionError(`controller ${JSON.stringify(name)}: ${what}`);
+  };
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) refuse('a name has lower case letters, digits and dashes');
+  for (const { watched } of owns) {
+    // The garbage collector would delete them: it finds no such owner.
+    if (primary.watched.namespaced && !watched.namespaced) {
+      refuse(`${primary.watched.kind} is namespaced and cannot own ${watched.kind}, which is not`);
+    }
+  }
+  for (const {
+    watched,
+    options: { map },
+  } of watches) {
+    if (map === undefined) refuse(`${watched.kind} in watches needs a map; to read it only, name it in reads`);
+  }
+  const selections = new Map<string, string>();
+  for (const { watched, options: selection } of [primary, ...owns, ...watches, ...reads]) {
+    const selected = JSON.stringify(selectionOf(selection));
+    const known = selections.get(resourceName(watched)) ?? selected;
+    if (known !== selected) refuse(`${watched.kind} is watched with two different selections`);
+    selections.set(resourceName(watched), known);
+  }
+  if (finalizer !== undefined && !/^[a-z0-9.-]+\.[a-z0-9-]+\/[A-Za-z0-9._-]+$/.test(finalizer.name)) {
+    refuse(`the finalizer ${JSON.stringify(finalizer.name)} needs a domain, such as example.com/cleanup`);
+  }
+}
+
+function createController(parts: ControllerParts, context: ControllerContext): Controller {
+  const { options, primary, owns } = parts;
+  const { name, minIntervalMs = 0, workers = 1 } = options;
+  const queue = context.queueFor<ObjectKey>(name, { rateLimiter: rateLimiterOf(options) });
+  const watches = new Watches(name, context);
+  const informer = watches.cache(primary);
+  watches.enqueueSelf(primary, queue, options.resyncMs);
+  for (const each of owns) {
+    watches.cache(each).addIndex(byController);
+    watches.enqueueOwner(each, queue, primary.watched);
+  }
+  for (const each of parts.watches) watches.enqueueMapped(each, queue);
+  for (const each of parts.reads) watches.cache(each);
+  const writes = new Map(
+    watches.informers.map((each) => [resourceName(each.kind), new PendingWrites(each, context.clock)]),
+  );
+  const shared: Shared = {
+    controllerName: name,
+    context,
+    client: context.clientFor(name),
+    recorder: context.recorderFor(name),
+    primary: primary.watched,
+    owned: new Set(owns.map(({ watched }) => resourceName(watched))),
+    watches,
+    writes,
+    applied: new AppliedConfigurations(),
+  };
+  const work = {
+    name,
+    context,
+    queue,
+    workers,
+    caches: watches.caches,
+    ownWrites: [...writes.values()],
+    primary: informer.store,
+    minIntervalMs: minIntervalMs > 0 ? () => minIntervalMs : undefined,
+    forget: (key: ObjectKey) => shared.applied.forget(key),
+    async reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
+      const object = informer.store.get(key);
+      if (object === undefined) return {}; // deleted: the garbage collector deletes its dependents
+      try {
+        return (await reconcileObject(options, shared, object, signal)) ?? {};
+      } catch (error) {
+        if (isGone(error, primary.watched, object)) return {}; // the cache will observe its deletion
+        throw error;
+      }
+    },
+  };
+  return { name, run: (signal) => runWorkers(work, signal) };
+}
+
+/** Whether the server has refused a write because the object itself no longer exists. */
+function isGone(error: unknown, kind: Kind, { metadata }: Cached<KubeObject>): boolean {
+  const details = isNotFound(error) ? apiErrorOf(error)?.details : undefined;
+  return details?.name === metadata.name && details.kind === kind.resource && (details.group ?? '') === kind.group;
+}
+
+/** Adds the finalizer before the first reconcile, and removes it after the clean-up. */
+async function reconcileObject(
+  { finalizer, reconcile }: Pick<ControllerOptions<KubeObject>, 'finalizer' | 'reconcile'>,
+  shared: Shared,
+  object: Cached<KubeObject>,
+  signal: AbortSignal,
+): Promise<Reconciled> {
+  const run = new Reconciliation(shared, object, signal);
+  const finalizers = object.metadata.finalizers ?? [];
+  const isHeld = finalizer !== undefined && finalizers.includes(finalizer.name);
+  if (isBeingDeleted(object.metadata)) {
+    if (!isHeld) return {};
+    const result = await finalizer.cleanup(object, run.context);
+    if (result?.requeueAfterMs !== undefined) return result;
+    return run.setFinalizers((run.object.metadata.finalizers ?? []).filter((each) => each !== finalizer.name));
+  }
+  if (finalizer !== undefined && !isHeld) await run.setFinalizers([...finalizers, finalizer.name]);
+  return reconcile(run.object, run.context);
+}
+
+function rateLimiterOf({ backoff }: ControllerOptions<KubeObject>): RateLimiter<ObjectKey> {
+  const { baseMs, maxMs } = backoff ?? { baseMs: 5, maxMs: 1_000_000 };
+  return maxOfLimiters(
+    exponentialLimiter<ObjectKey>({ baseMs, maxMs }),
+    bucketLimiter<ObjectKey>({ qps: 10, burst: 100 }),
+  );
+}

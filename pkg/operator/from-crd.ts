@@ -1,0 +1,46 @@
+import * as z from 'zod';
+
+import { defineKind, type Kind, type KubeObject, type UntypedObject } from '../api/index.ts';
+import { DefinitionError } from './definition-error.ts';
+import type { Resource } from './resource.ts';
+
+const manifestSchema = z.looseObject({
+  kind: z.literal('CustomResourceDefinition'),
+  metadata: z.looseObject({ name: z.string() }),
+  spec: z.looseObject({
+    group: z.string(),
+    scope: z.enum(['Namespaced', 'Cluster']),
+    names: z.looseObject({ kind: z.string(), plural: z.string() }),
+    versions: z.array(z.looseObject({ name: z.string(), served: z.boolean(), storage: z.boolean() })).min(1),
+  }),
+});
+
+/**
+ * A resource from the CustomResourceDefinition of another project, parsed from YAML or JSON. `version` defaults to the
+ * stored one. The command `crd-types` writes the type `T` from the same file.
+ */
+export function fromCrd<T extends KubeObject = UntypedObject>(manifest: unknown, version?: string): Resource<T> {
+  const read = manifestSchema.safeParse(manifest);
+  if (!read.success) {
+    throw new DefinitionError(`not a CustomResourceDefinition: ${z.prettifyError(read.error)}`, { cause: read.error });
+  }
+  const { group, scope, names, versions } = read.data.spec;
+  const served = versions.filter((each) => each.served).map(({ name }) => name);
+  const chosen = version ?? versions.find(({ storage }) => storage)?.name ?? '';
+  if (!served.includes(chosen)) {
+    throw new DefinitionError(`${read.data.metadata.name}: version ${chosen} is not served, but ${served.join(', ')}`);
+  }
+  const kindIn = (name: string): Kind<T> =>
+    defineKind<T>({
+      group,
+      version: name,
+      kind: names.kind,
+      resource: names.plural,
+      namespaced: scope === 'Namespaced',
+    });
+  return {
+    ...kindIn(chosen),
+    crd: read.data, // checked above as far as this program reads it
+    versions: Object.fromEntries(served.map((name) => [name, kindIn(name)])),
+  };
+}

@@ -1,0 +1,193 @@
+import type * as z from 'zod';
+
+import {
+  apiVersionOf,
+  CustomResourceDefinitions,
+  defineKind,
+  type CustomResourceDefinition,
+  type Kind,
+  type KubeObject,
+  type ObjectMeta,
+  type Unsaved,
+} from '../api/index.ts';
+import { DefinitionError } from './definition-error.ts';
+import { structuralSchema, type StructuralSchema } from './structural-schema.ts';
+
+declare const draftType: unique symbol;
+
+/** An object of a custom resource. Fields with a default are always set: the API server fills them in. */
+export interface CustomObject<Spec, Status> extends KubeObject {
+  spec: Spec;
+  /** Absent until it is written. Written in parts, so each field is optional. */
+  status?: Partial<Status> | undefined;
+}
+
+/** An object to be created: fields with a default may be left out. */
+export interface CustomDraft<Spec> {
+  apiVersion?: string | undefined;
+  kind?: string | undefined;
+  metadata: ObjectMeta;
+  spec: Spec;
+}
+
+export type CrdManifest = Unsaved<CustomResourceDefinition>;
+
+/** A custom resource: its kind, and the CustomResourceDefinition that the API server needs to serve it. */
+export interface Resource<T extends KubeObject = KubeObject, Draft = Unsaved<T>> extends Kind<T> {
+  readonly [draftType]?: Draft;
+  readonly crd: CrdManifest;
+  /** The kind in each version of the API that is served. */
+  readonly versions: Readonly<Record<string, Kind>>;
+}
+
+/** The body of a create request for a kind. */
+export type DraftOf<K extends Kind> = K extends { readonly [draftType]?: infer D }
+  ? Exclude<D, undefined>
+  : K extends Kind<infer T>
+    ? Unsaved<T>
+    : never;
+
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  /** Such as `.status.availableReplicas`. */
+  readonly jsonPath: string;
+  readonly description?: string | undefined;
+  /** Columns with a priority above 0 are shown by `kubectl get -o wide` only. */
+  readonly priority?: number | undefined;
+}
+
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string | undefined;
+}
+
+interface VersionSpec {
+  readonly printerColumns?: readonly PrinterColumn[] | undefined;
+  /** Serves the scale subresource: `kubectl scale` and HorizontalPodAutoscalers work. */
+  readonly scale?: ScalePaths | undefined;
+}
+
+/** Another version of the API. Objects are converted by the API server, which changes apiVersion only. */
+export interface OtherVersion extends VersionSpec {
+  readonly version: string;
+  readonly spec: z.ZodObject;
+  readonly status?: z.ZodObject | undefined;
+  /** Default true. */
+  readonly served?: boolean | undefined;
+  /** The warning that clients of this version get. */
+  readonly deprecationWarning?: string | undefined;
+}
+
+export interface ResourceSpec<Spec extends z.ZodObject, Status extends z.ZodObject> extends VersionSpec {
+  readonly group: string;
+  /** The version that is stored and that the program uses, such as `v1alpha1`. */
+  readonly version: string;
+  readonly kind: string;
+  /** Default: the plural of the kind, in lower case. */
+  readonly plural?: string | undefined;
+  readonly shortNames?: readonly string[] | undefined;
+  readonly categories?: readonly string[] | undefined;
+  /** Default `Namespaced`. */
+  readonly scope?: 'Namespaced' | 'Cluster' | undefined;
+  readonly spec: Spec;
+  /** If given, the resource has a status subresource. */
+  readonly status?: Status | undefined;
+  readonly otherVersions?: readonly OtherVersion[] | undefined;
+}
+
+/** The status of a resource that has none. */
+type NoFields = Readonly<Record<string, never>>;
+
+/**
+ * Defines a custom resource by one schema: the type of its objects, its kind for clients and informers, and its
+ * CustomResourceDefinition. Throws a `DefinitionError` for anything that the API server would refuse.
+ */
+export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObject = z.ZodObject<NoFields>>(
+  given: ResourceSpec<Spec, Status>,
+): Resource<CustomObject<z.output<Spec>, z.output<Status>>, CustomDraft<z.input<Spec>>> {
+  type T = CustomObject<z.output<Spec>, z.output<Status>>;
+  const { group, version, kind, scope = 'Namespaced', otherVersions = [] } = given;
+  const plural = given.plural ?? pluralOf(kind);
+  checkNames(given, plural);
+  const kindIn = (name: string): Kind<T> =>
+    defineKind<T>({ group, version: name, kind, resource: plural, namespaced: scope === 'Namespaced' });
+  const served = otherVersions.filter((each) => each.served !== false).map((each) => each.version);
+  const crd = {
+    apiVersion: apiVersionOf(CustomResourceDefinitions),
+    kind: CustomResourceDefinitions.kind,
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        ...(given.shortNames !== undefined && { shortNames: [...given.shortNames] }),
+        ...(given.categories !== undefined && { categories: [...given.categories] }),
+      },
+      versions: [
+        { ...versionOf(given, `${kind}.${version}`), served: true, storage: true },
+        ...otherVersions.map((each) => ({
+          ...versionOf(each, `${kind}.${each.version}`),
+          served: each.served !== false,
+          storage: false,
+        })),
+      ],
+    },
+  };
+  return {
+    ...kindIn(version),
+    crd: crd as unknown as CrdManifest, // the schemas are made here, and the server checks them
+    versions: Object.fromEntries([version, ...served].map((name) => [name, kindIn(name)])),
+  };
+}
+
+function versionOf(given: OtherVersion | ResourceSpec<z.ZodObject, z.ZodObject>, path: string): object {
+  const { version, spec, status, printerColumns = [], scale } = given;
+  const warning = 'deprecationWarning' in given ? given.deprecationWarning : undefined;
+  const properties: Record<string, StructuralSchema> = {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+    spec: structuralSchema(spec, `${path}.spec`),
+    ...(status !== undefined && { status: structuralSchema(status.partial(), `${path}.status`) }),
+  };
+  return {
+    name: version,
+    schema: { openAPIV3Schema: { type: 'object', properties, required: ['spec'] } },
+    subresources: { ...(status !== undefined && { status: {} }), ...(scale !== undefined && { scale }) },
+    ...(printerColumns.length > 0 && { additionalPrinterColumns: printerColumns }),
+    ...(warning !== undefined && { deprecated: true, deprecationWarning: warning }),
+  };
+}
+
+function checkNames(
+  { group, version, kind, otherVersions = [] }: ResourceSpec<z.ZodObject, z.ZodObject>,
+  plural: string,
+) {
+  const refuse = (what: string): never => {
+    throw new DefinitionError(`defineResource ${kind}: ${what}`);
+  };
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) refuse('a kind is a word in CamelCase');
+  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(group)) {
+    refuse(`the group ${JSON.stringify(group)} must be a domain such as example.com`);
+  }
+  if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(plural)) refuse(`${JSON.stringify(plural)} cannot be a plural`);
+  const versions = [version, ...otherVersions.map((each) => each.version)];
+  for (const each of versions) {
+    if (!/^v[0-9]+((alpha|beta)[0-9]+)?$/.test(each))
+      refuse(`${JSON.stringify(each)} is not a version such as v1alpha1`);
+  }
+  if (new Set(versions).size < versions.length) refuse('a version is given twice');
+}
+
+/** As `kubectl` users expect it: foos, policies, ingresses. */
+function pluralOf(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
+  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+}

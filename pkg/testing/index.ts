@@ -1,0 +1,11 @@
+export * from './builders.ts';
+export { FakeClock } from './fake-clock.ts';
+export { apiError } from './object-store.ts';
+export { RecordingClient } from './recording-client.ts';
+export type { Action, Reaction, RecordingClientOptions } from './recording-client.ts';
+export { simulate } from './simulate.ts';
+export type { Simulation } from './simulate.ts';
+export type { RecordedEvent } from './test-context.ts';
+export { startTestCluster, TestClusterError } from './test-cluster.ts';
+export type { RunningControllers, TestCluster, TestClusterOptions } from './test-cluster.ts';
+export { until } from './until.ts';

@@ -1,0 +1,1 @@
+export * from '../../pkg/testing/simulate.ts';
