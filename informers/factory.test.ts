@@ -47,7 +47,7 @@ describe('a factory', () => {
     await factory.shutdown();
   });
 
-  test('finds the informer of a kind that someone has asked for, but no part of it', () => {
+  test('finds the informer of a whole kind that is in use, but not that of a part', () => {
     const { factory } = setUp();
     expect(factory.find(Pods)).toBeUndefined();
     factory.informerFor(metadataOf(Pods));
@@ -60,7 +60,7 @@ describe('a factory', () => {
     expect(scoped.find(Pods)).toBeUndefined();
   });
 
-  test('starts what there is on start, once, and what is asked for later at once', async () => {
+  test('starts existing informers on start, once, and later ones at once', async () => {
     const { client, factory, stop } = setUp();
     factory.informerFor(Pods);
     await settle();
@@ -72,6 +72,29 @@ describe('a factory', () => {
     factory.informerFor(Nodes);
     await settle();
     expect(client.unanswered).toBe(2);
+    await factory.shutdown();
+  });
+
+  test('refuses a wait that would have no end, and a handler that would never be called', async () => {
+    const { client, factory, stop } = setUp();
+    const pods = factory.informerFor(Pods);
+    await expect(factory.waitForCacheSync(stop.signal)).rejects.toThrow('the informers are not started');
+    factory.start(stop.signal);
+    await client.nextWatch();
+    await factory.release(Pods);
+    expect(() => pods.addHandler({})).toThrow(/^add a handler for pods: its informer was released/);
+    expect(() => factory.informerFor(Pods).addHandler({})).not.toThrow();
+    await factory.shutdown();
+  });
+
+  test('freezes what it caches, if asked', async () => {
+    const { client, factory, stop } = setUp({ freeze: true });
+    const pods = factory.informerFor(Pods);
+    factory.start(stop.signal);
+    complete(await client.nextWatch(), 'a', 'b');
+    await pods.waitForSync(stop.signal);
+    const cached = pods.store.list();
+    expect(cached.map((pod) => Object.isFrozen(pod) && Object.isFrozen(pod.metadata))).toEqual([true, true]);
     await factory.shutdown();
   });
 

@@ -1,6 +1,7 @@
-import { apiVersionOf } from '../pkg/api/index.ts';
+import { apiVersionOf, resourceName } from '../pkg/api/index.ts';
 import type { Kind, KubeObject } from '../pkg/api/index.ts';
 import type { Informer, InformerFactory, InformerSelection } from './informer.ts';
+import { InformerError } from './informer-error.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { InformerDependencies, InformerSettings } from './shared-informer.ts';
 import { Turns } from '../pkg/time/index.ts';
@@ -25,7 +26,7 @@ export function settingsFor<T extends KubeObject>(kind: Kind<T>, settings: Infor
   return { kind, settings };
 }
 
-/** One informer that nobody shares and that the caller runs. */
+/** One informer that is not shared and that the caller runs. */
 export function createInformer<T extends KubeObject>(
   kind: Kind<T>,
   dependencies: InformerDependencies,
@@ -95,9 +96,19 @@ export class SharedInformerFactory implements InformerFactory {
     for (const member of this.#members.values()) this.#startMember(member);
   }
 
-  /** Resolves once the store of every present informer holds its whole initial list. */
+  /**
+   * Resolves once the store of every present informer holds its whole initial list. Before `start` it throws an
+   * `InformerError`: that would be a wait without end.
+   */
   async waitForCacheSync(signal: AbortSignal): Promise<void> {
+    if (!this.#started) throw new InformerError('NotStarted', 'wait for caches: the informers are not started');
     await Promise.all([...this.#members.values()].map(({ informer }) => informer.waitForSync(signal)));
+  }
+
+  /** The resources whose initial list has not arrived yet. */
+  get unsynced(): readonly string[] {
+    const waiting = [...this.#members.values()].filter(({ informer }) => !informer.hasSynced);
+    return waiting.map(({ informer }) => resourceName(informer.kind));
   }
 
   /** Resolves once the informer has ended. An informer with handlers does not end: another controller needs it. */
@@ -106,11 +117,12 @@ export class SharedInformerFactory implements InformerFactory {
     const member = this.#members.get(id);
     if (member === undefined || member.informer.handlerCount > 0) return;
     this.#members.delete(id);
+    member.informer.markReleased();
     member.stop.abort();
     await member.running;
   }
 
-  /** Stops every informer for good, and resolves when nothing is left running. */
+  /** Stops every informer permanently, and resolves when nothing is left running. */
   async shutdown(): Promise<void> {
     this.#stopAll();
     await Promise.all(this.#ending);

@@ -78,7 +78,7 @@ describe('Indexer', () => {
     expect(errors).toEqual(['broken']);
   });
 
-  test('has seen what it has been advanced to, and all before', () => {
+  test('has observed the version that it was advanced to, and all before', () => {
     const indexer = createIndexer();
     expect(indexer.hasSeen('1')).toBe(false);
     indexer.advanceTo('10');

@@ -48,7 +48,8 @@ export class Indexer<T extends KubeObject> implements Store<T> {
 
   byIndex(index: Index<T>, value: string): readonly Cached<T>[] {
     const keys = this.#indexes.get(index);
-    if (keys === undefined) throw new Error(`no index ${index.name} in this store: add it to the informer first`);
+    if (keys === undefined)
+      throw new UnknownIndexError(`no index ${index.name} in this store: add it to the informer first`);
     const found: Cached<T>[] = [];
     keys.forEach(value, (key) => {
       const object = this.#objects.get(key);
@@ -120,4 +121,10 @@ export class Indexer<T extends KubeObject> implements Store<T> {
       return [];
     }
   }
+}
+
+/** A store was asked by an index that was not added to its informer. */
+export class UnknownIndexError extends Error {
+  override readonly name = 'UnknownIndexError';
+  readonly reason = 'UnknownIndex';
 }

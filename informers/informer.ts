@@ -16,6 +16,7 @@ export interface Informer<T extends KubeObject> {
   readonly hasSynced: boolean;
   /** Adding the same index again is fine, also after the start. */
   addIndex(index: Index<T>): void;
+  /** Throws an `InformerError` if the informer was released: the handler would never be called. */
   addHandler(handler: Handler<T>, options?: HandlerOptions): HandlerRegistration;
   waitForSync(signal: AbortSignal): Promise<void>;
 }

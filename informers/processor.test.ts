@@ -40,7 +40,7 @@ function recorder(): { events: string[]; handler: Handler<ConfigMap> } {
 }
 
 describe('a processor', () => {
-  test('tells a late handler of the present cache first, then of what follows', async () => {
+  test('delivers the current cache to a late handler first, then later changes', async () => {
     const { processor } = setUp([configMap('a'), configMap('b')]);
     processor.markSynced();
     const { events, handler } = recorder();
@@ -91,7 +91,7 @@ describe('a processor', () => {
     ]);
   });
 
-  test('a removed handler is told nothing more, not even what was buffered, also when it removes itself', async () => {
+  test('a removed handler gets no more events, not even buffered ones, also when it removes itself', async () => {
     const { processor } = setUp();
     const buffered = recorder();
     const told: string[] = [];

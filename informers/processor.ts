@@ -26,12 +26,13 @@ interface Resync<T extends KubeObject> {
 
 /** Hands every change to every listener, in order. Each listener has its own buffer and its own pace. */
 export class Processor<T extends KubeObject> {
+  /** Opens when the first list is in the cache and distributed. */
+  readonly synced = new Latch();
   readonly #options: ProcessorOptions;
   readonly #readCache: () => readonly Cached<T>[];
   readonly #listeners = new Set<Listener<T>>();
   /** One timer per period, however many handlers ask for it. */
   readonly #resyncs = new Map<number, Resync<T>>();
-  #synced = false;
   #running = false;
 
   constructor(readCache: () => readonly Cached<T>[], options: ProcessorOptions) {
@@ -47,7 +48,7 @@ export class Processor<T extends KubeObject> {
     const listener = new Listener(handler, this.#options);
     const present = this.#readCache();
     if (present.length > 0) listener.add({ type: 'replayed', objects: present, as: 'initial' });
-    if (this.#synced) listener.add({ type: 'synced' });
+    if (this.synced.isOpen) listener.add({ type: 'synced' });
     this.#listeners.add(listener);
     if (resyncMs > 0) this.#addResync(listener, resyncMs);
     return {
@@ -65,7 +66,7 @@ export class Processor<T extends KubeObject> {
 
   /** Everything distributed so far was the initial list. */
   markSynced(): void {
-    this.#synced = true;
+    this.synced.open();
     for (const listener of this.#listeners) listener.add({ type: 'synced' });
   }
 
@@ -74,7 +75,7 @@ export class Processor<T extends KubeObject> {
     for (const periodMs of this.#resyncs.keys()) this.#armResync(periodMs);
   }
 
-  /** Nothing is delivered any more, not even what is buffered. */
+  /** No more events are delivered, not even buffered ones. */
   stop(): void {
     this.#running = false;
     for (const { timer } of this.#resyncs.values()) timer?.cancel();
@@ -109,7 +110,7 @@ export class Processor<T extends KubeObject> {
   }
 
   #resync(listeners: Iterable<Listener<T>>): void {
-    if (!this.#synced) return;
+    if (!this.synced.isOpen) return;
     const objects = this.#readCache();
     for (const listener of listeners) listener.resync(objects);
   }

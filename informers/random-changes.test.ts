@@ -30,7 +30,7 @@ function loseHistory(server: ModelServer, random: () => number): void {
   if (oneIn(800)) server.canStream = !server.canStream;
 }
 
-/** Returns what a handler should be told of it. */
+/** Returns the events that a handler should get. */
 function change(server: ModelServer, random: () => number): string[] {
   const namespace = `ns-${Math.floor(random() * 3)}`;
   const name = `name-${Math.floor(random() * 40)}`;
@@ -68,7 +68,7 @@ function expectSameState(server: ModelServer, informer: Informer<ConfigMap>): vo
 
 describe('an informer of a server in trouble', () => {
   for (const seed of [1, 2, 3, 4]) {
-    test(`tells every one of 30,000 changes, once and in order, while history lasts (seed ${seed})`, async () => {
+    test(`delivers each of 30,000 changes, once and in order, while history lasts (seed ${seed})`, async () => {
       const random = seededRandom(seed);
       const server = new ModelServer(random);
       const clock = new FakeClock();

@@ -20,21 +20,21 @@ interface Row {
 const watched = 300_000;
 const rows: Row[] = [
   {
-    name: 'a watch that the server ends in its time goes on from the last version at once',
+    name: 'a watch that the server ends at its timeout resumes from the last version at once',
     position: at('7'),
     outcome: closed('9'),
     next: at('9'),
     delayMs: 0,
   },
   {
-    name: 'a watch that brought nothing goes on from where it began',
+    name: 'a watch without events resumes from its first version',
     position: at('7'),
     outcome: closed('7'),
     next: at('7'),
     delayMs: 0,
   },
   {
-    name: 'a streamed list that was completed goes on as a watch',
+    name: 'a complete streamed list continues as a watch',
     position: listing('stream'),
     outcome: closed('9'),
     next: at('9'),
@@ -49,7 +49,7 @@ const rows: Row[] = [
     delayMs: 0,
   },
   {
-    name: 'a lost connection is waited out, then the watch goes on',
+    name: 'after a lost connection and a delay, the watch resumes',
     position: at('7'),
     outcome: failed('unavailable', '8'),
     next: at('8'),

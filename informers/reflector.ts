@@ -36,8 +36,6 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   /** Applied to every object before anything keeps it. */
   readonly transform: (object: T) => T;
-  /** Nobody changes objects, not even the transform, so equal parts may be shared. Default false. */
-  readonly shareEqual?: boolean | undefined;
   readonly sink: Sink<T>;
   readonly clock: Clock;
   readonly random: Random;
@@ -142,12 +140,12 @@ async function watch<T extends KubeObject>(
 
 function openWatch<T extends KubeObject>(
   resourceVersion: string | undefined,
-  { client, kind, scope, shareEqual, random, idleTimeoutMs }: ReflectorOptions<T>,
+  { client, kind, scope, random, idleTimeoutMs }: ReflectorOptions<T>,
   signal: AbortSignal,
 ): AsyncIterable<readonly WatchEvent<T>[]> {
   const { min, max } = watchSeconds;
   const timeoutSeconds = Math.floor(min + random() * (max - min));
-  const common: WatchOptions = { ...scope, timeoutSeconds, idleTimeoutMs, allowWatchBookmarks: true, shareEqual };
+  const common: WatchOptions = { ...scope, timeoutSeconds, idleTimeoutMs, allowWatchBookmarks: true };
   const start: WatchOptions =
     resourceVersion === undefined
       ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
@@ -207,6 +205,6 @@ function failureOf(error: unknown): Failure {
 
 function logFailure<T extends KubeObject>({ logger }: ReflectorOptions<T>, failure: Failure, error: unknown): void {
   const fields = { err: error, failure }; // the informer's logger names the resource
-  if (failure === 'expired' || failure === 'refused') logger.info(fields, 'list or watch has to start anew');
+  if (failure === 'expired' || failure === 'refused') logger.info(fields, 'list or watch starts again');
   else logger.warn(fields, 'list or watch failed');
 }

@@ -93,7 +93,7 @@ describe('an informer', () => {
     expect(watch.left).toBe(true);
   });
 
-  test('has seen a version only when the store shows it', async () => {
+  test('has observed a version only when the store has it', async () => {
     const { informer, watch, takeEvents, finish } = await setUpSynced();
     expect(informer.store.hasSeen('5')).toBe(true);
     watch.send(modified(configMap('a', '7')));
@@ -107,7 +107,7 @@ describe('an informer', () => {
     await finish();
   });
 
-  test('tells updates with both states and deletes with the last one', async () => {
+  test('delivers updates with both states and deletes with the last one', async () => {
     const { informer, watch, takeEvents, finish } = await setUpSynced();
     watch.send(modified(configMap('a', '6')), deleted(configMap('b', '7')), deleted(configMap('unknown', '8')));
     expect(await takeEvents()).toEqual(['updated a@3-6', 'deleted b@7']);
@@ -115,14 +115,14 @@ describe('an informer', () => {
     await finish();
   });
 
-  test('tells nothing twice when an event repeats what is known', async () => {
+  test('delivers nothing when an event repeats a known state', async () => {
     const { watch, takeEvents, finish } = await setUpSynced();
     watch.send(added(configMap('a', '3')), modified(configMap('a', '3')));
     expect(await takeEvents()).toEqual([]);
     await finish();
   });
 
-  test('goes on from the last version, be it that of a bookmark, when the server ends the watch', async () => {
+  test('resumes from the last version, also that of a bookmark, when the server ends the watch', async () => {
     const { client, clock, watch, takeEvents, finish } = await setUpSynced();
     watch.send(bookmark('9'));
     await clock.advance(300_000);
@@ -135,7 +135,7 @@ describe('an informer', () => {
     await finish();
   });
 
-  test('goes on from the last version after a lost connection, once the delay is over', async () => {
+  test('resumes from the last version after a lost connection and a delay', async () => {
     const { client, clock, watch, takeEvents, finish } = await setUpSynced();
     watch.send(modified(configMap('a', '6')));
     watch.fail(connectionError());
@@ -169,7 +169,7 @@ describe('an informer', () => {
     await finish();
   });
 
-  test('tells of an object created anew under its name as of two objects', async () => {
+  test('delivers a recreated object as two objects', async () => {
     const { client, watch, takeEvents, finish } = await setUpSynced();
     watch.fail(expiredError());
     const next = await client.nextWatch();

@@ -1,4 +1,4 @@
-import { resourceName } from '../pkg/api/index.ts';
+import { freezeDeep, resourceName } from '../pkg/api/index.ts';
 import type { Kind, KubeObject } from '../pkg/api/index.ts';
 import type { ListOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
@@ -6,7 +6,7 @@ import { systemRandom, Turns } from '../pkg/time/index.ts';
 import type { Clock, Random } from '../pkg/time/index.ts';
 import { Indexer } from './indexer.ts';
 import type { Handler, HandlerOptions, HandlerRegistration, Index, Informer, Store } from './informer.ts';
-import { Latch } from './latch.ts';
+import { InformerError } from './informer-error.ts';
 import type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
 import { Processor } from './processor.ts';
 import { runReflector } from './reflector.ts';
@@ -40,6 +40,11 @@ export interface InformerDependencies {
    * A watch that is silent for this long is replaced. Default 150 s: the server sends a bookmark every minute.
    */
   readonly idleTimeoutMs?: number | undefined;
+  /**
+   * Freeze every object before anything keeps it, so that code which changes a cached object fails at once. Costs time
+   * for each object: for development. Default false.
+   */
+  readonly freeze?: boolean | undefined;
   /** Informers with the same turns share the CPU fairly. Default: turns of its own. */
   readonly turns?: Turns | undefined;
 }
@@ -58,8 +63,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #processor: Processor<T>;
   readonly #metrics: InformerMetrics | undefined;
   readonly #share = createSharing<T>();
-  readonly #synced = new Latch();
   #state: 'new' | 'running' | 'ended' = 'new';
+  #released = false;
 
   constructor(kind: Kind<T>, dependencies: InformerDependencies, settings: InformerSettings<T> = {}) {
     const { clock } = dependencies;
@@ -77,18 +82,18 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#updates = new StoreUpdates({
       turns,
       indexer: this.#indexer,
-      emit: (change) => this.#processor.distribute(change),
-      onSynced: () => {
-        this.#synced.open();
-        this.#processor.markSynced();
-      },
+      processor: this.#processor,
       observe: this.#metrics === undefined ? undefined : { clock, metrics: this.#metrics },
     });
     this.#metrics?.readQueuedItems(() => this.#updates.length);
   }
 
   get hasSynced(): boolean {
-    return this.#synced.isOpen;
+    return this.#processor.synced.isOpen;
+  }
+
+  get #freezes(): boolean {
+    return this.#dependencies.freeze === true;
   }
 
   get handlerCount(): number {
@@ -99,17 +104,27 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#indexer.addIndex(index);
   }
 
+  /** The factory has given this informer up: from now on a handler would never be called. */
+  markReleased(): void {
+    this.#released = true;
+  }
+
   addHandler(handler: Handler<T>, options: HandlerOptions = {}): HandlerRegistration {
+    if (this.#released) {
+      const name = resourceName(this.kind);
+      throw new InformerError('Released', `add a handler for ${name}: its informer was released, ask for a new one`);
+    }
     return this.#processor.add(handler, options.resyncMs ?? this.#settings.resyncMs ?? 0);
   }
 
   waitForSync(signal: AbortSignal): Promise<void> {
-    return this.#synced.wait(signal);
+    return this.#processor.synced.wait(signal);
   }
 
   /** Runs until the signal aborts. Can run once. When it resolves, nothing of it is left running. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#state !== 'new') throw new Error(`informer of ${resourceName(this.kind)} has already been started`);
+    if (this.#state !== 'new')
+      throw new InformerStartedError(`informer of ${resourceName(this.kind)} has already been started`);
     this.#state = 'running';
     this.#processor.start();
     try {
@@ -131,7 +146,6 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
         kind: this.kind,
         scope: { namespace, labelSelector, fieldSelector },
         transform: (object) => this.#transform(object),
-        shareEqual: this.#settings.transform === undefined,
         sink: this.#updates,
         clock,
         random,
@@ -145,10 +159,17 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   /** If the transform fails, the object is kept as received: larger than necessary, but not missing. */
   #transform(object: T): T {
     try {
-      return this.#share(this.#settings.transform?.(object) ?? object);
+      const kept = this.#settings.transform?.(object) ?? object;
+      return this.#freezes ? freezeDeep(kept) : this.#share(kept); // sharing writes into objects
     } catch (error) {
       this.#logger.error({ err: error }, 'transform failed');
       return object;
     }
   }
+}
+
+/** An informer runs once: a second run would deliver every event twice. */
+export class InformerStartedError extends Error {
+  override readonly name = 'InformerStartedError';
+  readonly reason = 'InformerStarted';
 }

@@ -9,9 +9,9 @@ const mostModels = 4096;
  * are made from one template: they differ only in names, addresses and times. Nobody writes to cached objects, so only
  * memory changes.
  *
- * The gain: a pod of 4.8 kB takes 1.2 to 1.7 kB of heap instead of 8.0 kB, for 5 µs beside the 26 µs of parsing it.
- * `SimilarJson` shares as much while the pods of one owner follow each other (1.3 kB), but not when owners alternate
- * (4.9 kB), as they do in watches.
+ * The gain: a pod of 5 kB takes 1.2 to 1.7 kB of heap instead of 8 kB, for 5 µs beside the 50 µs of parsing it, and
+ * a pod's metadata takes 250 bytes instead of 540. Without this file, 100,000 pods would take 600 MB more. A parser that
+ * compares bytes with earlier texts, and parses only what differs, shared less and saved 3 % of the CPU of a list.
  */
 export function createSharing<T extends KubeObject>(): (object: T) => T {
   // Weak: a model must not keep an object in memory that has left the cache.

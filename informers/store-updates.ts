@@ -5,6 +5,7 @@ import { Fifo } from '../pkg/fifo/index.ts';
 import type { Clock, Task, Turns } from '../pkg/time/index.ts';
 import type { Indexer } from './indexer.ts';
 import type { InformerMetrics } from './metrics.ts';
+import type { Processor } from './processor.ts';
 
 /** One change of the cache, as handlers receive it. */
 export type Change<T extends KubeObject> =
@@ -25,16 +26,14 @@ type Update<T extends KubeObject> =
 export interface StoreUpdatesOptions<T extends KubeObject> {
   readonly turns: Turns;
   readonly indexer: Indexer<T>;
-  /** Called after the store shows the change. */
-  readonly emit: (change: Change<T>) => void;
-  /** The first relist is in the store. */
-  readonly onSynced: () => void;
+  /** Gets each change after the store shows it. */
+  readonly processor: Pick<Processor<T>, 'distribute' | 'markSynced'>;
   /** Measures every change, if set. */
   readonly observe: { readonly clock: Clock; readonly metrics: InformerMetrics } | undefined;
 }
 
 /**
- * Writes what the reflector received into the store, in order, and emits each change.
+ * Writes what the reflector received into the store, in order, and hands each change to the processor.
  *
  * A relist is compared with the store only after everything that was received before it. So the comparison needs nothing
  * but the store: an object that the relist lacks was deleted unseen.
@@ -72,7 +71,7 @@ export class StoreUpdates<T extends KubeObject> implements Task {
     this.#options.turns.wake(this);
   }
 
-  /** What is still queued is never applied. */
+  /** Queued updates are never applied. */
   close(): void {
     this.#options.turns.cancel(this);
   }
@@ -101,7 +100,7 @@ export class StoreUpdates<T extends KubeObject> implements Task {
   }
 
   #applyEvent(event: WatchEvent<T>): void {
-    const { indexer } = this.#options;
+    const { indexer, processor } = this.#options;
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
@@ -112,7 +111,7 @@ export class StoreUpdates<T extends KubeObject> implements Task {
         const known = indexer.get(key) !== undefined;
         indexer.delete(key);
         indexer.advanceTo(event.object.metadata.resourceVersion);
-        if (known) this.#options.emit({ type: 'deleted', last: event.object as Cached<T>, missed: false });
+        if (known) processor.distribute({ type: 'deleted', last: event.object as Cached<T>, missed: false });
         return;
       }
       case 'BOOKMARK':
@@ -134,16 +133,16 @@ export class StoreUpdates<T extends KubeObject> implements Task {
     this.#options.indexer.advanceTo(relist.resourceVersion);
     if (this.#synced) return true;
     this.#synced = true;
-    this.#options.onSynced();
+    this.#options.processor.markSynced();
     return true;
   }
 
   *#relistSteps({ objects }: Relist<T>): Generator {
-    const { indexer, emit } = this.#options;
+    const { indexer, processor } = this.#options;
     for (const [key, last] of indexer.entries()) {
       if (objects.has(key)) continue;
       indexer.delete(key);
-      emit({ type: 'deleted', last, missed: true });
+      processor.distribute({ type: 'deleted', last, missed: true });
       yield;
     }
     for (const [key, object] of objects) {
@@ -154,7 +153,7 @@ export class StoreUpdates<T extends KubeObject> implements Task {
   }
 
   #upsert(key: ObjectKey, object: T, initial: boolean, resourceVersion?: string): void {
-    const { indexer, emit } = this.#options;
+    const { indexer, processor } = this.#options;
     const before = indexer.get(key);
     const after = object as Cached<T>;
     const isSame = before !== undefined && before.metadata.uid === object.metadata.uid;
@@ -163,11 +162,11 @@ export class StoreUpdates<T extends KubeObject> implements Task {
     if (resourceVersion !== undefined) indexer.advanceTo(resourceVersion);
     if (isKnown) return; // a relist repeats unchanged objects
     if (isSame) {
-      emit({ type: 'updated', before, after });
+      processor.distribute({ type: 'updated', before, after });
       return;
     }
     // Deleted and created again under the same name during a gap: two objects, not one update.
-    if (before !== undefined) emit({ type: 'deleted', last: before, missed: true });
-    emit({ type: 'added', object: after, initial });
+    if (before !== undefined) processor.distribute({ type: 'deleted', last: before, missed: true });
+    processor.distribute({ type: 'added', object: after, initial });
   }
 }

@@ -1,6 +1,6 @@
 export { InvalidDelayError } from './delay-heap.ts';
 export { createWorkQueue } from './queue.ts';
 export type { WorkQueueOptions } from './queue.ts';
-export { bucketLimiter, exponentialLimiter, maxOfLimiters } from './rate-limiter.ts';
+export { bucketLimiter, exponentialLimiter, fixedLimiter, maxOfLimiters } from './rate-limiter.ts';
 export type { RateLimiter } from './rate-limiter.ts';
 export type { WorkQueue } from './work-queue.ts';

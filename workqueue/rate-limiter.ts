@@ -15,6 +15,11 @@ export function exponentialLimiter<K>(options: { baseMs: number; maxMs: number }
   return countingLimiter((failures) => Math.min(options.baseMs * 2 ** failures, options.maxMs));
 }
 
+/** Every retry waits equally long. */
+export function fixedLimiter<K>(delayMs: number): RateLimiter<K> {
+  return { nextDelayMs: () => delayMs, forget() {}, numRequeues: () => 1 };
+}
+
 /**
  * Limits the retries of all keys together. Each retry reserves a token. If the bucket is empty, it waits until the token
  * is available.

@@ -49,7 +49,7 @@ describe('the exported kinds', () => {
     test(`${kind.kind} has a lower-case plural and a version`, () => {
       expect(kind.resource).toMatch(/^[a-z]+s$/);
       expect(kind.resource).toContain(kind.kind.toLowerCase().replace(/y$/, ''));
-      expect(kind.version).toBe('v1');
+      expect(kind.version).toMatch(/^v[12]((alpha|beta)[1-9])?$/);
     });
   }
 

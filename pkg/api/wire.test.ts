@@ -1,4 +1,4 @@
-import type * as models from '@kubernetes/client-node';
+import type * as models from '@kubernetes/client-node/dist/gen/models/all.js';
 import { describe, expectTypeOf, test } from 'vitest';
 
 import type { KubeObject, Lease, ListMeta, ObjectMeta, Pod, StoredMeta, Unsaved } from './objects.ts';

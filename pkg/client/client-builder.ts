@@ -1,5 +1,5 @@
 import { objectKey, parseTime, Namespaces, ServiceAccounts } from '../api/index.ts';
-import { systemRandom, type Clock, type Random } from '../time/index.ts';
+import { AbortedError, systemRandom, type Clock, type Random } from '../time/index.ts';
 import type { Client } from './client.ts';
 import { RenewedCredentials, type Credentials, type Renewal } from './credentials.ts';
 import { AnswerError, isAlreadyExists, isNotFound } from './errors.ts';
@@ -81,7 +81,7 @@ export class ClientBuilder {
 
   /** Closes all connections. Requests in flight fail. */
   close(): void {
-    this.#closed.abort(new Error('client builder closed'));
+    this.#closed.abort(new AbortedError('the client builder is closed'));
     for (const transport of this.#transports.values()) {
       transport.close();
       this.#options.observer?.connectionsClosed?.();

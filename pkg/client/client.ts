@@ -44,6 +44,11 @@ export interface Client {
   evictPod(pod: ObjectKey, options: DeleteOptions, signal: AbortSignal): Promise<void>;
   createToken(serviceAccount: ObjectKey, request: api.TokenRequest, signal: AbortSignal): Promise<api.TokenRequest>;
   finalizeNamespace(namespace: Unsaved<api.Namespace>, signal: AbortSignal): Promise<api.Namespace>;
+  /** Writes the conditions that approve or deny a request. */
+  updateApproval(
+    request: Unsaved<api.CertificateSigningRequest>,
+    signal: AbortSignal,
+  ): Promise<api.CertificateSigningRequest>;
 
   /** Any other request (discovery, reviews, probes). */
   request(request: RawRequest, signal: AbortSignal): Promise<unknown>;
@@ -70,8 +75,6 @@ export interface WatchOptions extends Pick<
   readonly timeoutSeconds?: number | undefined;
   /** The stream throws when no byte has arrived for this long. Default: never. */
   readonly idleTimeoutMs?: number | undefined;
-  /** Objects may share equal parts with earlier objects, so they must not be changed. See `SimilarJson`. Default false. */
-  readonly shareEqual?: boolean | undefined;
 }
 
 /** The server omits `apiVersion` and `kind` in the items of a list. They are not added: the caller knows the kind. */

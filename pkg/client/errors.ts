@@ -17,11 +17,14 @@ export class ApiError extends Error {
   readonly continue: string | undefined;
   /** The message of the server alone, for conditions and events. */
   readonly serverMessage: string;
+  /** The text of a response that was not a Status, as of a proxy or for a path that is not served. */
+  readonly plainText: string | undefined;
 
-  constructor(attempted: string, status: Status, retryAfterSeconds?: number) {
+  constructor(attempted: string, status: Status, retryAfterSeconds?: number, plainText?: string) {
     const serverMessage = status.message ?? status.reason ?? `status ${status.code}`;
     super(`${attempted}: ${serverMessage}`);
     this.serverMessage = serverMessage;
+    this.plainText = plainText;
     this.status = status.code ?? 0;
     this.reason = status.reason ?? reasonOfCode(this.status);
     this.details = status.details;
@@ -38,15 +41,44 @@ export class ApiError extends Error {
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly reason = 'ConnectionFailed';
-  /** The system's code, such as ECONNREFUSED. */
+  /** The system's code, such as ECONNREFUSED. Timeouts of the client have ETIMEDOUT too. */
   readonly code: string | undefined;
   /** The server may have received and executed the request. */
   readonly mayHaveBeenSent: boolean;
 
-  constructor(message: string, options: { readonly mayHaveBeenSent: boolean; readonly cause?: unknown }) {
+  constructor(message: string, options: ConnectionErrorOptions) {
     super(message, { cause: options.cause });
     this.mayHaveBeenSent = options.mayHaveBeenSent;
-    this.code = codeOf(options.cause);
+    this.code = options.code ?? codeOf(options.cause);
+  }
+}
+
+interface ConnectionErrorOptions {
+  readonly mayHaveBeenSent: boolean;
+  /** Default: that of the cause. */
+  readonly code?: string;
+  readonly cause?: unknown;
+}
+
+/** The end of a connection, as the cause of a `ConnectionError`. It has the system's code for the same event. */
+export class ConnectionClosedError extends Error {
+  override readonly name = 'ConnectionClosedError';
+  readonly reason = 'ConnectionClosed';
+  readonly code: 'ECONNRESET' | 'ETIMEDOUT';
+
+  constructor(message: string, code: 'ECONNRESET' | 'ETIMEDOUT' = 'ECONNRESET') {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The client was closed before the request. It is not retried: it cannot succeed. */
+export class ClientClosedError extends Error {
+  override readonly name = 'ClientClosedError';
+  readonly reason = 'ClientClosed';
+
+  constructor() {
+    super('the client has been closed');
   }
 }
 
@@ -158,6 +190,7 @@ export const isServiceUnavailable = (error: unknown): boolean => hasReason(error
 export const isInternal = (error: unknown): boolean => hasReason(error, 'InternalError');
 export const isInvalidName = (error: unknown): boolean => findError(error, InvalidNameError) !== undefined;
 export const isConnectionError = (error: unknown): boolean => connectionErrorOf(error) !== undefined;
+export const isClientClosed = (error: unknown): boolean => findError(error, ClientClosedError) !== undefined;
 
 /** Whether the Status has this cause. */
 export function hasCause(error: unknown, cause: string): boolean {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
 import { abortReason, type Clock } from '../time/index.ts';
-import { ConnectionError } from './errors.ts';
+import { ClientClosedError, ConnectionError } from './errors.ts';
 
 /** A request as it is sent. */
 export interface WireRequest {
@@ -30,122 +30,101 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** Reads a response, as a stream or as a whole. */
-export type Reading<A> = (response: HttpStream, exchange: Exchange<A>) => void;
-
-export interface ExchangeParts<A> {
+export interface ExchangeLimits {
   readonly host: string;
   readonly timeoutMs: number;
-  readonly read: Reading<A>;
-  readonly signal: AbortSignal;
   readonly clock: Clock;
-  readonly resolve: (answer: A) => void;
-  readonly reject: (error: Error) => void;
 }
 
-/** One request in flight. The first of response, error, abort and timeout settles it. */
-export class Exchange<A> {
-  readonly #parts: ExchangeParts<A>;
+interface Destroyable {
+  destroy(reason: Error): unknown;
+}
+
+/**
+ * The state of one request in flight: how far it has come, and what interrupts it, which is an abort or its timeout. Each
+ * step of the request is awaited with `step`.
+ */
+export class Exchange {
+  readonly #limits: ExchangeLimits;
+  readonly #signal: AbortSignal;
   readonly #timer: { cancel(): void };
-  #isOver = false;
-  #isReleased = false;
+  /** Why it was interrupted. */
+  #reason: Error | undefined;
+  #reject: ((reason: Error) => void) | undefined;
+  /** What an interruption destroys: first the request, then the response, so that its reader gets the reason. */
+  #inFlight: Destroyable | undefined;
   #sent = false;
-  #onRelease: (() => void) | undefined;
-  /** The stream that an abort destroys: first the request, then the response, so that its reader gets the reason. */
-  #destroyable: { destroy(error: Error): void } | undefined;
 
-  constructor(parts: ExchangeParts<A>) {
-    this.#parts = parts;
-    this.#timer = parts.clock.setTimer(parts.timeoutMs, this.#onTimeout);
-    parts.signal.addEventListener('abort', this.#onAbort);
+  constructor(limits: ExchangeLimits, signal: AbortSignal) {
+    this.#limits = limits;
+    this.#signal = signal;
+    this.#timer = limits.clock.setTimer(limits.timeoutMs, this.#onTimeout);
+    signal.addEventListener('abort', this.#onAbort);
+    if (signal.aborted) this.#onAbort();
   }
 
-  /** Whether the promise is settled. */
-  get isOver(): boolean {
-    return this.#isOver;
+  get isInterrupted(): boolean {
+    return this.#reason !== undefined;
   }
 
-  sending(request: { destroy(error: Error): void }): void {
-    this.#destroyable = request;
+  /** Rejects at once when the exchange is interrupted, whatever the step does then. */
+  step<T>(start: (done: (result: T) => void, fail: (error: Error) => void) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#reason === undefined) {
+        this.#reject = reject;
+        start(resolve, reject);
+      } else reject(this.#reason);
+    });
   }
 
-  /** Calls `callback` when the exchange has ended, or at once if it has. */
-  onRelease(callback: () => void): void {
-    if (this.#isReleased) callback();
-    else this.#onRelease = callback;
+  /** Waits for what others wait for too. */
+  async waitFor(event: Promise<void>): Promise<void> {
+    await Promise.race([event, this.step<never>(() => {})]);
+  }
+
+  /** There is a request or a response for an interruption to destroy. */
+  interrupts(inFlight: Destroyable): void {
+    this.#inFlight = inFlight;
   }
 
   /** From now on the server may have received the request. */
-  readonly sent = (): void => {
+  sent(): void {
     this.#sent = true;
-  };
-
-  answered(response: HttpStream): void {
-    this.#destroyable = response.stream;
-    this.#parts.read(response, this);
   }
 
-  resolve(answer: A): void {
+  /** The response is in time. An abort still interrupts it. */
+  stopTimer(): void {
     this.#timer.cancel();
-    this.#isOver = true;
-    this.#parts.resolve(answer);
   }
 
-  /** The exchange has ended: removes its timer and its listener. */
-  readonly release = (): void => {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
+  /** Leaves no timer and no listener. */
+  readonly end = (): void => {
     this.#timer.cancel();
-    this.#onRelease?.();
-    this.#parts.signal.removeEventListener('abort', this.#onAbort);
+    this.#signal.removeEventListener('abort', this.#onAbort);
   };
 
-  readonly fail = (cause: Error): void => {
-    const { signal, host, reject } = this.#parts;
-    if (this.#isOver) return; // a request may fail after an abort or a timeout
-    this.#isOver = true;
-    this.release();
-    if (signal.aborted) reject(abortReason(signal));
-    else if (cause instanceof ConnectionError) reject(cause);
-    else reject(new ConnectionError(`${host}: ${cause.message}`, { cause, mayHaveBeenSent: this.#sent }));
-  };
+  /** The error to throw when a step has failed with `cause`. */
+  errorFrom(cause: unknown): Error {
+    if (this.#signal.aborted) return abortReason(this.#signal);
+    if (cause instanceof ConnectionError || cause instanceof ClientClosedError) return cause;
+    const message = cause instanceof Error ? cause.message : 'the request cannot be sent';
+    return new ConnectionError(`${this.#limits.host}: ${message}`, { cause, mayHaveBeenSent: this.#sent });
+  }
 
   readonly #onAbort = (): void => {
-    this.#stop(abortReason(this.#parts.signal));
+    this.#interrupt(abortReason(this.#signal));
   };
 
   readonly #onTimeout = (): void => {
-    const { timeoutMs, host } = this.#parts;
-    const missing = this.#destroyable === undefined ? 'connection' : 'answer';
+    const { timeoutMs, host } = this.#limits;
+    const missing = this.#inFlight === undefined ? 'connection' : 'answer';
     const message = `${host}: no ${missing} within ${timeoutMs} ms`;
-    this.#stop(new ConnectionError(message, { mayHaveBeenSent: this.#sent }));
+    this.#interrupt(new ConnectionError(message, { mayHaveBeenSent: this.#sent, code: 'ETIMEDOUT' }));
   };
 
-  #stop(reason: Error): void {
-    this.#destroyable?.destroy(reason);
-    this.fail(reason); // a request without a connection would report the error only after it connects
+  #interrupt(reason: Error): void {
+    this.#reason = reason;
+    this.#inFlight?.destroy(reason);
+    this.#reject?.(reason); // a request without a connection would report the error only after it connects
   }
 }
-
-/** Resolves with the whole body. */
-export function readAnswer(response: HttpStream, exchange: Exchange<HttpAnswer>): void {
-  const { status, headers, stream } = response;
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  stream.on('error', exchange.fail);
-  stream.on('end', () => {
-    exchange.release();
-    const [first = Buffer.alloc(0)] = chunks;
-    exchange.resolve({ status, headers, body: chunks.length > 1 ? Buffer.concat(chunks) : first });
-  });
-}
-
-/** Resolves with the headers. The signal applies until the stream ends. */
-export function readStream(response: HttpStream, exchange: Exchange<HttpStream>): void {
-  // The listener on the signal outlives this promise: an abort must also end a stream that is being read.
-  response.stream.once('close', exchange.release);
-  response.stream.on('error', ignore); // the reader gets the error from the stream. Without a reader, it must not end the process
-  exchange.resolve(response);
-}
-
-function ignore(): void {}

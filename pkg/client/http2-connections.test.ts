@@ -9,6 +9,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { certificate, privateKey } from '../../test/support/loopback-certificate.ts';
 import { systemClock, type Clock } from '../time/index.ts';
+import { ConnectionClosedError } from './errors.ts';
 import type { HttpStream } from './exchange.ts';
 import { Transport } from './transport.ts';
 
@@ -94,7 +95,7 @@ describe('streams to a server that speaks HTTP/2', () => {
     for (const { stream } of opened) stream.resume();
     const ends = opened.map(({ stream }) => once(stream, 'end').catch((error: unknown) => error));
     for (const socket of connections) socket.destroy();
-    for (const end of await Promise.all(ends)) expect(end).toBeInstanceOf(Error);
+    for (const end of await Promise.all(ends)) expect(end).toBeInstanceOf(ConnectionClosedError);
     await open(transport);
     expect(accepted).toBe(2);
   });
@@ -140,6 +141,7 @@ test('a connection without settings of the server times out, and the next stream
   const opening = open(transport).catch((error: unknown) => error);
   await eventually(async () => sockets.length === 1, signal);
   await clock.advance(30_000);
+  expect(await opening).toMatchObject({ name: 'ConnectionError', code: 'ETIMEDOUT' });
   expect(String(await opening)).toMatch(/no connection within 30000 ms/);
   const next = open(transport).catch(() => {});
   await eventually(async () => sockets.length === 2, signal);

@@ -4,8 +4,8 @@ import { isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 import type { Clock } from '../time/index.ts';
-import { ConnectionError } from './errors.ts';
-import type { Exchange, WireRequest } from './exchange.ts';
+import { ClientClosedError, ConnectionClosedError, ConnectionError } from './errors.ts';
+import type { Exchange, HttpStream, WireRequest } from './exchange.ts';
 import { tcpKeepAliveMs, type TlsOptions } from './tls-options.ts';
 
 /** Streams per connection if the server sets no limit. */
@@ -44,19 +44,15 @@ export class Http2Connections {
     this.#server = server;
   }
 
-  /** Resolves with true when the request is sent, or with false if the server does not support HTTP/2. */
-  async send<A>(request: WireRequest, exchange: Exchange<A>): Promise<boolean> {
+  /** Resolves with the headers of the response, or with undefined if the server does not support HTTP/2. */
+  async send(request: WireRequest, exchange: Exchange): Promise<HttpStream | undefined> {
     for (;;) {
-      if (exchange.isOver) return true;
       const connection = this.#find();
-      if (connection !== undefined) {
-        connection.send(request, exchange);
-        return true;
-      }
-      if (!this.#isSupported) return false;
-      if (this.#isClosed) throw new Error('the client has been closed');
+      if (connection !== undefined) return connection.send(request, exchange);
+      if (!this.#isSupported) return undefined;
+      if (this.#isClosed) throw new ClientClosedError();
       this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
-      await this.#connecting;
+      await exchange.waitFor(this.#connecting);
     }
   }
 
@@ -74,7 +70,9 @@ export class Http2Connections {
   async #connect(): Promise<void> {
     const { url, clock } = this.#server;
     const socket = this.#openSocket();
-    const timer = clock.setTimer(connectMs, () => socket.destroy(new Error(`no connection within ${connectMs} ms`)));
+    const timer = clock.setTimer(connectMs, () => {
+      socket.destroy(new ConnectionClosedError(`no connection within ${connectMs} ms`, 'ETIMEDOUT'));
+    });
     try {
       await once(socket, 'secureConnect');
       if (socket.alpnProtocol !== 'h2') {
@@ -127,7 +125,7 @@ class Http2Connection {
     });
     return new Promise((resolve, reject) => {
       session.once('error', reject);
-      session.once('close', () => reject(new Error('the connection was closed')));
+      session.once('close', () => reject(new ConnectionClosedError('the connection was closed')));
       // Not 'connect': the limit of streams is known only from the settings of the server.
       session.once('remoteSettings', () => {
         session.off('error', reject);
@@ -145,34 +143,36 @@ class Http2Connection {
     return !closed && !destroyed && this.#streams.size < (remoteSettings.maxConcurrentStreams ?? assumedStreams);
   }
 
-  send<A>({ method, path, headers }: WireRequest, exchange: Exchange<A>): void {
-    const pseudoHeaders = [':method', method, ':path', path, ':scheme', 'https', ':authority', this.#authority];
-    const stream = this.#session.request([...pseudoHeaders, ...headers]);
-    this.#streams.add(stream);
-    exchange.sending(stream);
-    exchange.sent();
-    stream.on('error', (error) => {
-      if (error instanceof ConnectionError) this.#ping();
-      exchange.fail(error);
-    });
-    stream.on('response', ({ [':status']: status = 0, ...answered }) =>
-      exchange.answered({ status, headers: answered, stream }),
-    );
-    stream.on('close', () => {
-      this.#streams.delete(stream);
-      if (!exchange.isOver) exchange.fail(new Error('the connection was closed'));
+  send({ method, path, headers }: WireRequest, exchange: Exchange): Promise<HttpStream> {
+    return exchange.step((answered, fail) => {
+      const pseudoHeaders = [':method', method, ':path', path, ':scheme', 'https', ':authority', this.#authority];
+      const stream = this.#session.request([...pseudoHeaders, ...headers]);
+      exchange.interrupts(stream);
+      exchange.sent();
+      this.#streams.add(stream);
+      stream.on('error', (error) => {
+        if (error instanceof ConnectionError) this.#ping();
+        fail(error);
+      });
+      stream.on('response', ({ [':status']: status = 0, ...answer }) => answered({ status, headers: answer, stream }));
+      stream.on('close', () => {
+        this.#streams.delete(stream);
+        fail(new ConnectionClosedError('the connection was closed')); // without effect after a response
+      });
     });
   }
 
   #lose(): void {
-    for (const stream of this.#streams) stream.destroy(new Error('the connection was lost'));
+    for (const stream of this.#streams) stream.destroy(new ConnectionClosedError('the connection was lost'));
   }
 
   /** Pings a connection that was idle for too long. Without the ping, a dead peer would go unnoticed for minutes. */
   #ping(): void {
     if (this.#isPinging || this.#session.destroyed) return;
     this.#isPinging = true;
-    const timer = this.#clock.setTimer(pongMs, () => this.#session.destroy(new Error('the server does not respond')));
+    const timer = this.#clock.setTimer(pongMs, () => {
+      this.#session.destroy(new ConnectionClosedError('the server does not respond', 'ETIMEDOUT'));
+    });
     this.#session.ping(() => {
       this.#isPinging = false;
       timer.cancel();

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -118,6 +118,26 @@ describe('the errors of loadKubeconfig', () => {
       content: kubeconfig({ user: { exec: { command: './no-plugin' } } }),
       message: /: credentials: spawn \S+no-plugin ENOENT$/,
     },
+    {
+      name: 'a plugin that fails',
+      content: kubeconfig({ user: { exec: { command: 'sh', args: ['-c', 'echo not logged in >&2; exit 3'] } } }),
+      message: /: credentials: not logged in$/,
+    },
+    {
+      name: 'a plugin that answers with something else',
+      content: kubeconfig({ user: { exec: { command: 'echo', args: ['hello'] } } }),
+      message: /: credentials: the answer of the plugin is not an ExecCredential$/,
+    },
+    {
+      name: 'a plugin that gives nothing',
+      content: kubeconfig({ user: { exec: { command: 'echo', args: ['{"status":{}}'] } } }),
+      message: /: credentials: the plugin gave neither token nor certificate$/,
+    },
+    {
+      name: 'an auth provider, which client-go has replaced by plugins',
+      content: kubeconfig({ user: { 'auth-provider': { name: 'oidc' } } }),
+      message: /: auth-provider "oidc" is not supported, use exec$/,
+    },
   ];
   for (const { name, content, message } of rows) {
     test(name, async () => {
@@ -197,6 +217,42 @@ echo '{"status":{"token":"'$token'"}}'`;
     expect(identity.headers).toEqual(['authorization', 'Bearer 1']);
     credentials.rejected(identity);
     expect((await credentials.current(never)).headers).toEqual(['authorization', 'Bearer 2']);
+  });
+
+  test('a new token of a plugin when the last one has expired', async () => {
+    const clock = new FakeClock();
+    const counter = join(directory, 'expiring');
+    const until = new Date(clock.now() + 5000).toISOString();
+    const status = `{"status":{"token":"'$(wc -l < ${counter} | tr -d ' ')'","expirationTimestamp":"${until}"}}`;
+    chmodSync(write('expiring.sh', `#!/bin/sh\necho x >> ${counter}\necho '${status}'`), 0o755);
+    const { credentials } = await load(kubeconfig({ user: { exec: { command: './expiring.sh' } } }), clock);
+    const tokenAfter = async (ms: number): Promise<string | undefined> => {
+      await clock.advance(ms);
+      return (await credentials.current(never)).headers[1];
+    };
+    expect([await tokenAfter(0), await tokenAfter(4999), await tokenAfter(1)]).toEqual([
+      'Bearer 1',
+      'Bearer 1',
+      'Bearer 2',
+    ]);
+  });
+
+  test('credentials of the user rather than those of a plugin', async () => {
+    const user = { token: 'own', exec: { command: './no-such-plugin' } };
+    expect(await headersOf(await load(kubeconfig({ user })))).toEqual(['authorization', 'Bearer own']);
+  });
+
+  test('the first of several files that has a name or the current context, with paths from where it stands', async () => {
+    mkdirSync(join(directory, 'other'), { recursive: true });
+    write('other/token', 'from the other');
+    const first = write('first', {
+      contexts: [{ name: 'here', context: { cluster: 'c', user: 'u', namespace: 'mine' } }],
+    });
+    const second = write('other/second', kubeconfig({ user: { tokenFile: 'token' } }));
+    const third = write('third', kubeconfig({ user: { token: 'never read' }, file: { 'current-context': 'gone' } }));
+    const connection = await loadKubeconfig({ paths: [first, second, third] }, new FakeClock());
+    expect(await headersOf(connection)).toEqual(['authorization', 'Bearer from the other']);
+    expect(connection.namespace).toBe('mine');
   });
 
   test('a report of each certificate of a plugin', async () => {

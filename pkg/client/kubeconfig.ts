@@ -1,27 +1,33 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type * as https from 'node:https';
-
-import type { KubeConfig } from '@kubernetes/client-node';
-import * as z from 'zod';
+import { existsSync } from 'node:fs';
 
 import type { Clock } from '../time/index.ts';
 import { RenewedCredentials, type Credentials, type Identity, type Renewal } from './credentials.ts';
 import { ConfigError } from './errors.ts';
-import { hasTls, httpUrl, readKubeconfigFile, readNamedFile, type CurrentContext } from './kubeconfig-file.ts';
+import { runExecPlugin, type PluginCredential } from './exec-plugin.ts';
+import { hasTls, httpUrl, isSet, readKubeconfigFiles, readNamedFile, type CurrentContext } from './kubeconfig-files.ts';
 import type { PluginCertificate } from './observer.ts';
 import { isSameTls, type TlsIdentity } from './tls-options.ts';
 import type { ServerAddress } from './transport.ts';
 
 /** Token and certificate files are read again this often, like in client-go. Rotated files overlap for longer. */
 const rereadMs = 60_000;
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KubeconfigOptions {
-  /** Default: the service account that is mounted into the pod. */
+  /** Default, without `paths`: the service account that is mounted into the pod. */
   readonly path?: string | undefined;
+  /** Several kubeconfigs, of which the first that has a name wins. See `findKubeconfig`. */
+  readonly paths?: readonly string[] | undefined;
   /** Overrides the address in the kubeconfig. */
   readonly server?: string | undefined;
-  /** HTTPS_PROXY, NO_PROXY and similar variables. `proxy-url` in the kubeconfig overrides them. */
-  readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * HTTPS_PROXY, NO_PROXY and similar variables, which `proxy-url` in the kubeconfig overrides, and those that tell a pod
+   * where the API server is. Default: no proxy, and what the process was told.
+   */
+  readonly proxyEnv?: Environment | undefined;
   /** Called with each client certificate from a credential plugin, for metrics. */
   readonly onPluginCertificate?: ((certificate: PluginCertificate) => void) | undefined;
 }
@@ -32,66 +38,131 @@ export interface Connection {
   readonly credentials: Credentials;
   /** TLS settings without a client certificate, for clients with their own token. */
   readonly anonymousTls: () => TlsIdentity;
+  /** The namespace of the context or of the pod. */
+  readonly namespace?: string | undefined;
 }
 
 /** Reads a kubeconfig, its files and its plugins. Throws `ConfigError` if they are not valid. */
 export async function loadKubeconfig(options: KubeconfigOptions, clock: Clock): Promise<Connection> {
-  let access = await readAccess(options);
+  const access = readAccess(options, clock);
   let { tls } = await access.identity();
   let anonymousTls = withoutCertificate(tls);
   const reportCertificate = (): void => {
     if (access.usesPlugin && tls.cert !== undefined) options.onPluginCertificate?.(validityOf(tls.cert));
   };
   reportCertificate();
+  let current = access;
   const renew = async (rejected: boolean): Promise<Renewal> => {
-    // client-node caches credentials of plugins until they expire. Only a new KubeConfig runs the plugin again.
-    if (rejected) access = await readAccess(options);
-    const identity = await access.identity();
+    if (rejected) current = readAccess(options, clock); // the file may name other credentials, and plugins run again
+    const { renewAfterMs, ...identity } = await current.identity();
     if (!isSameTls(tls, identity.tls)) {
       tls = identity.tls;
       anonymousTls = withoutCertificate(tls);
       reportCertificate();
     }
-    return { identity: { ...identity, tls }, renewAfterMs: rereadMs, expiresAfterMs: Number.POSITIVE_INFINITY };
+    return { identity: { ...identity, tls }, renewAfterMs, expiresAfterMs: Number.POSITIVE_INFINITY };
   };
   return {
     address: access.address,
     credentials: new RenewedCredentials(renew, clock),
     anonymousTls: () => anonymousTls,
+    namespace: access.namespace,
   };
+}
+
+interface ReadIdentity extends Identity {
+  readonly renewAfterMs: number;
 }
 
 interface Access {
   readonly address: ServerAddress;
   readonly usesPlugin: boolean;
+  readonly namespace: string | undefined;
   /** Reads the files, and runs a plugin whose credentials have expired. */
-  identity(): Promise<Identity>;
+  identity(): Promise<ReadIdentity>;
 }
 
-async function readAccess({ path, server, proxyEnv }: KubeconfigOptions): Promise<Access> {
-  // Loaded here, because it takes longer than all the rest of the program and many who import this never need it.
-  const { KubeConfig } = await import('@kubernetes/client-node');
-  const config = new KubeConfig();
-  if (path === undefined) {
-    const { url, tokenFile } = loadInCluster(config);
-    const address = { url: server === undefined ? url : httpUrl('server', server), proxyEnv };
-    const identity = (): Promise<Identity> => readIdentity(config, { place: 'in-cluster configuration', tokenFile });
-    return { address, usesPlugin: false, identity };
-  }
-  const current = readKubeconfigFile(path);
-  const { cluster, user } = current;
+function readAccess(options: KubeconfigOptions, clock: Clock): Access {
+  const { path, paths = path === undefined ? [] : [path], server, proxyEnv } = options;
+  if (paths.length === 0) return readInCluster(options);
+  const context = readKubeconfigFiles(paths);
+  const { cluster, user, namespace } = context;
   const url = server === undefined ? cluster.server : httpUrl('server', server, { hasTls: hasTls(cluster, user) });
-  loadContext(config, current, url);
-  const { tokenFile, exec } = user;
+  const plugin = createPlugin(context, clock);
+  const place = `kubeconfig ${paths.join(':')}`;
   return {
     address: { url, proxyUrl: cluster['proxy-url'], proxyEnv },
-    usesPlugin: exec !== undefined,
-    identity: () => readIdentity(config, { place: `kubeconfig ${path}`, tokenFile, headers: impersonation(user) }),
+    usesPlugin: plugin !== undefined,
+    namespace,
+    async identity() {
+      const given = await plugin?.(place);
+      const headers = [...impersonatedUser(user), ...authorization(place, user, given), ...impersonation(user)];
+      const tls = readTls({ ...context, cluster: { ...cluster, server: url } }, given);
+      checkTls(place, tls);
+      const leftMs = (given?.expiresAtMs ?? Number.POSITIVE_INFINITY) - clock.now();
+      return { tls, headers, renewAfterMs: Math.max(0, Math.min(rereadMs, leftMs)) };
+    },
   };
 }
 
-/** The impersonation headers that client-node does not set. */
-function impersonation(user: CurrentContext['user']): readonly string[] {
+function readInCluster({ server, proxyEnv }: KubeconfigOptions): Access {
+  const place = 'in-cluster configuration';
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = proxyEnv ?? process.env;
+  if (!isSet(host) || !isSet(port)) {
+    throw new ConfigError(`${place}: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set`);
+  }
+  const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const read = (name: string): string => readNamedFile(`${place}: ${name}`, `${serviceAccount}/${name}`);
+  return {
+    address: { url: server === undefined ? url : httpUrl('server', server), proxyEnv },
+    usesPlugin: false,
+    namespace: existsSync(`${serviceAccount}/namespace`) ? read('namespace').trim() : undefined,
+    async identity() {
+      const headers = ['authorization', `Bearer ${read('token').trim()}`];
+      const tls = { ca: read('ca.crt') };
+      checkTls(place, tls);
+      return { tls, headers, renewAfterMs: rereadMs };
+    },
+  };
+}
+
+type User = CurrentContext['user'];
+
+/** Undefined without a plugin, and if the user has credentials of its own, which come first. */
+function createPlugin(
+  { user, cluster }: CurrentContext,
+  clock: Clock,
+): ((place: string) => Promise<PluginCredential>) | undefined {
+  const { exec } = user;
+  const own = [user.token, user.tokenFile, user.username, user['client-certificate'], user['client-certificate-data']];
+  if (exec === undefined || own.some(isSet)) return undefined;
+  let held: PluginCredential | undefined;
+  return async (place) => {
+    if (held !== undefined && held.expiresAtMs > clock.now()) return held;
+    try {
+      return (held = await runExecPlugin(exec, cluster));
+    } catch (error) {
+      const why = error instanceof Error ? (error.message.trim().split('\n')[0] ?? '') : '';
+      throw new ConfigError(`${place}: credentials: ${why}`, { cause: error });
+    }
+  };
+}
+
+function authorization(place: string, user: User, given: PluginCredential | undefined): readonly string[] {
+  const { token, tokenFile, username = '', password = '' } = user;
+  const bearer = (text: string): readonly string[] => ['authorization', `Bearer ${text.trim()}`];
+  if (isSet(tokenFile)) return bearer(readNamedFile(`${place}: tokenFile`, tokenFile));
+  if (isSet(token)) return bearer(token);
+  if (isSet(given?.token)) return bearer(given.token);
+  if (username === '') return [];
+  return ['authorization', `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`];
+}
+
+function impersonatedUser({ as: name }: User): readonly string[] {
+  return isSet(name) ? ['impersonate-user', name] : [];
+}
+
+function impersonation(user: User): readonly string[] {
   const { 'as-groups': groups = [], 'as-uid': uid, 'as-user-extra': extra } = user;
   const headers = groups.flatMap((group) => ['impersonate-group', group]);
   if (uid !== undefined) headers.push('impersonate-uid', uid);
@@ -112,103 +183,20 @@ function headerNameOf(key: string): string {
     .join('');
 }
 
-function loadInCluster(config: KubeConfig): { readonly url: string; readonly tokenFile: string } {
-  const place = 'in-cluster configuration';
-  config.loadFromCluster();
-  const [cluster] = config.clusters;
-  const [user] = config.users;
-  if (cluster === undefined || user === undefined || cluster.server.includes('undefined')) {
-    throw new ConfigError(`${place}: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set`);
-  }
-  const provider = z.object({ config: z.object({ tokenFile: z.string() }) }).parse(user.authProvider);
-  readNamedFile(`${place}: token`, provider.config.tokenFile);
-  readNamedFile(`${place}: ca.crt`, cluster.caFile ?? '');
-  config.users = [{ name: user.name }]; // the token file is read here, not by client-node, which keeps it for a minute more
-  return { url: cluster.server, tokenFile: provider.config.tokenFile };
-}
-
-function loadContext(config: KubeConfig, { cluster, user }: CurrentContext, url: string): void {
-  const { exec, ...plainUser } = user;
-  const skipVerify = cluster['insecure-skip-tls-verify'] === true || url.startsWith('http:');
-  config.loadFromString(
-    JSON.stringify({
-      'current-context': 'current',
-      contexts: [{ name: 'current', context: { cluster: 'current', user: 'current' } }],
-      clusters: [
-        {
-          name: 'current',
-          // The transport uses the proxy, not client-node.
-          cluster: { ...cluster, server: url, 'insecure-skip-tls-verify': skipVerify, 'proxy-url': undefined },
-        },
-      ],
-      users: [{ name: 'current', user: { ...plainUser, exec: exec && withExecInfo(exec, cluster) } }],
-    }),
-  );
-}
-
-type Exec = NonNullable<CurrentContext['user']['exec']>;
-
-/** Plugins built with client-go require this variable. client-node does not set it. */
-function withExecInfo(exec: Exec, cluster: CurrentContext['cluster']): Exec {
-  const info = {
-    apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',
-    kind: 'ExecCredential',
-    spec: {
-      interactive: false,
-      cluster:
-        exec.provideClusterInfo === true
-          ? {
-              server: cluster.server,
-              'tls-server-name': cluster['tls-server-name'],
-              'insecure-skip-tls-verify': cluster['insecure-skip-tls-verify'],
-              'certificate-authority-data':
-                cluster['certificate-authority-data'] ?? base64OfFile(cluster['certificate-authority']),
-              'proxy-url': cluster['proxy-url'],
-            }
-          : undefined,
-    },
-  };
-  return { ...exec, env: [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }] };
-}
-
-function base64OfFile(path: string | undefined): string | undefined {
-  return path === undefined ? undefined : Buffer.from(readNamedFile('certificate-authority', path)).toString('base64');
-}
-
-interface IdentityParts {
-  readonly place: string;
-  readonly tokenFile?: string | undefined;
-  readonly headers?: readonly string[];
-}
-
-async function readIdentity(config: KubeConfig, { place, tokenFile, headers = [] }: IdentityParts): Promise<Identity> {
-  const options: https.RequestOptions = {};
-  try {
-    await config.applyToHTTPSOptions(options);
-  } catch (error) {
-    const why = error instanceof Error ? (error.message.trim().split('\n')[0] ?? '') : '';
-    throw new ConfigError(`${place}: credentials: ${why}`, { cause: error });
-  }
-  const all = { ...(options.headers as Readonly<Record<string, string>> | undefined) };
-  if (typeof options.auth === 'string') all['Authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
-  if (tokenFile !== undefined) all['Authorization'] = `Bearer ${readNamedFile(`${place}: tokenFile`, tokenFile)}`;
-  const tls: TlsIdentity = {
-    ca: pem(options.ca),
-    cert: pem(options.cert),
-    key: pem(options.key),
-    serverName: options.servername,
-    insecureSkipVerify: options.rejectUnauthorized === false,
-  };
-  checkTls(place, tls);
+function readTls({ cluster, user }: CurrentContext, given: PluginCredential | undefined): TlsIdentity {
   return {
-    tls,
-    headers: [...Object.entries(all).flatMap(([name, value]) => [name.toLowerCase(), value.trim()]), ...headers],
+    ca: pemOf('certificate-authority', cluster['certificate-authority-data'], cluster['certificate-authority']),
+    cert: pemOf('client-certificate', user['client-certificate-data'], user['client-certificate']) ?? given?.cert,
+    key: pemOf('client-key', user['client-key-data'], user['client-key']) ?? given?.key,
+    serverName: cluster['tls-server-name'],
+    insecureSkipVerify: cluster['insecure-skip-tls-verify'] === true || cluster.server.startsWith('http:'),
   };
 }
 
-function pem(value: unknown): string | undefined {
-  if (Buffer.isBuffer(value)) return value.toString('utf8');
-  return typeof value === 'string' ? value : undefined;
+/** Data comes before the file, as in client-go. */
+function pemOf(field: string, data: string | undefined, file: string | undefined): string | undefined {
+  if (isSet(data)) return Buffer.from(data, 'base64').toString('utf8');
+  return file === undefined ? undefined : readNamedFile(field, file);
 }
 
 /** OpenSSL accepts any text as a CA and then fails every handshake. This reports the error at the start. */

@@ -1,28 +1,37 @@
 import { describe, expect, test } from 'vitest';
 
-import { RequestLanes, type Lane } from './request-lanes.ts';
+import { RequestLanes, type Lane, type Place } from './request-lanes.ts';
 
 const limits = { lane: 4, all: 6, first: 8 };
 
-/** The lanes of requests, `client/namespace`, in the order in which the requests were started. */
+/** The lanes of requests, `client/namespace`, in the order in which the requests were admitted. */
 class Requests {
   readonly started: string[] = [];
-  readonly #lanes = new RequestLanes(limits, (serve) => serve());
-  readonly #leave = new Map<string, (() => void)[]>();
+  readonly #lanes = new RequestLanes(limits);
+  readonly #places = new Map<string, Place[]>();
 
-  enter(...lanes: readonly string[]): () => void {
-    let leave = (): void => {};
+  async enter(...lanes: readonly string[]): Promise<Place | undefined> {
+    let place: Place | undefined;
     for (const text of lanes) {
-      leave = this.#lanes.enter(laneOf(text), () => this.started.push(text));
-      this.#leave.set(text, [...(this.#leave.get(text) ?? []), leave]);
+      place = this.#lanes.enter(laneOf(text));
+      if (place.admission === undefined) this.started.push(text);
+      else place.admission.then(() => this.started.push(text)).catch(() => {});
+      this.#places.set(text, [...(this.#places.get(text) ?? []), place]);
     }
-    return leave;
+    await admissions();
+    return place;
   }
 
   /** Ends the oldest request of each of these lanes. */
-  end(...lanes: readonly string[]): void {
-    for (const text of lanes) this.#leave.get(text)?.shift()?.();
+  async end(...lanes: readonly string[]): Promise<void> {
+    for (const text of lanes) this.#places.get(text)?.shift()?.leave();
+    await admissions();
   }
+}
+
+/** Waits until the requests that are admitted know it. */
+async function admissions(): Promise<void> {
+  await Promise.resolve();
 }
 
 function laneOf(text: string): Lane {
@@ -78,48 +87,43 @@ const rows: readonly Row[] = [
 
 describe('RequestLanes', () => {
   for (const { name, entered, ended = [], started } of rows) {
-    test(name, () => {
+    test(name, async () => {
       const requests = new Requests();
-      requests.enter(...entered);
-      requests.end(...ended);
+      await requests.enter(...entered);
+      await requests.end(...ended);
       expect(requests.started).toEqual(started);
     });
   }
 
-  test('a request that is aborted while it waits never starts, and the next takes its place', () => {
+  test('a request that is aborted while it waits is never admitted, and the next takes its place', async () => {
     const requests = new Requests();
-    requests.enter(...times(4, 'a/x'));
-    const giveUp = requests.enter('a/x');
-    requests.enter('a/x');
-    giveUp();
+    await requests.enter(...times(4, 'a/x'));
+    const aborted = await requests.enter('a/x');
+    await requests.enter('a/x');
+    aborted?.leave();
     expect(requests.started).toHaveLength(4);
-    requests.end('a/x', 'a/x');
+    await requests.end('a/x', 'a/x');
     expect(requests.started).toHaveLength(5);
   });
 
-  test('a lane has its full limit again after all requests have ended', () => {
+  test('a lane has its full limit again after all requests have ended', async () => {
     const requests = new Requests();
     for (let round = 0; round < 3; round++) {
-      requests.enter(...times(9, 'a/x'));
-      requests.end(...times(9, 'a/x'));
+      await requests.enter(...times(9, 'a/x'));
+      await requests.end(...times(9, 'a/x'));
     }
-    requests.enter(...times(9, 'a/x'));
+    await requests.enter(...times(9, 'a/x'));
     expect(requests.started).toHaveLength(3 * 9 + 4);
   });
 
-  test('no request overtakes waiting ones while a connection becomes free', () => {
-    const started: string[] = [];
-    let serve = (): void => {};
-    const lanes = new RequestLanes(limits, (callback) => (serve = callback));
-    const enter = (name: string, text: string): (() => void) => lanes.enter(laneOf(text), () => started.push(name));
-    const [leave] = ['1', '2', '3', '4'].map((name) => enter(name, 'a/x'));
-    enter('5', 'b/x');
-    enter('6', 'b/x');
-    enter('7', 'a/x');
-    leave?.();
-    enter('8', 'b/x');
-    expect(started).toEqual(['1', '2', '3', '4', '5', '6']);
-    serve();
-    expect(started).toEqual(['1', '2', '3', '4', '5', '6', '7']);
+  test('a request that enters just after another one has ended waits behind those that already wait', async () => {
+    const requests = new Requests();
+    await requests.enter(...times(5, 'a/x'));
+    const ended = requests.end('a/x');
+    const entered = requests.enter('a/x');
+    await Promise.all([ended, entered]);
+    expect(requests.started).toHaveLength(5);
+    await requests.end('a/x');
+    expect(requests.started).toHaveLength(6);
   });
 });

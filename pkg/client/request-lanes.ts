@@ -16,11 +16,19 @@ export interface LaneLimits {
 
 export const defaultLaneLimits: LaneLimits = { lane: 64, all: 80, first: 96 };
 
+/** The place of one request in its lane. */
+export interface Place {
+  /** Resolves when the request can be sent. Undefined: now. */
+  readonly admission: Promise<void> | undefined;
+  /** Must be called once, when the request has ended or was interrupted, admitted or not. */
+  leave(): void;
+}
+
 interface LaneState {
   readonly client: ClientState;
   readonly namespace: string;
   inFlight: number;
-  /** First in, first out. */
+  /** First in, first out. Each function admits one request. */
   readonly waiting: Set<() => void>;
 }
 
@@ -38,57 +46,46 @@ interface ClientState {
  */
 export class RequestLanes {
   readonly #limits: LaneLimits;
-  readonly #later: (serve: () => void) => void;
   readonly #clients = new Map<string, ClientState>();
   /** In the order in which they are served. */
   readonly #waiting = new Set<LaneState>();
   #inFlight = 0;
-  #isServing = false;
 
-  /** `later` calls `serve` when the connection of a request that has just ended can be used again. */
-  constructor(limits: LaneLimits, later: (serve: () => void) => void) {
+  constructor(limits: LaneLimits) {
     this.#limits = limits;
-    this.#later = later;
   }
 
-  /**
-   * Calls `start` when the request can be sent, possibly before returning. The returned function must be called once, when
-   * the request has ended or was aborted, started or not.
-   */
-  enter({ client, namespace }: Lane, start: () => void): () => void {
+  enter({ client, namespace }: Lane): Place {
     const lane = this.#laneOf(client, namespace);
-    if (lane.waiting.size === 0 && !this.#isServing && this.#mayStart(lane)) {
+    if (lane.waiting.size === 0 && this.#mayStart(lane)) {
       this.#count(lane, 1);
-      start();
-    } else {
-      lane.waiting.add(start);
-      this.#waiting.add(lane);
+      return { admission: undefined, leave: () => this.#leave(lane) };
     }
-    return () => this.#leave(lane, start);
+    const { promise: admission, resolve: admit } = Promise.withResolvers<void>();
+    lane.waiting.add(admit);
+    this.#waiting.add(lane);
+    return { admission, leave: () => this.#leave(lane, admit) };
   }
 
-  #leave(lane: LaneState, start: () => void): void {
-    if (lane.waiting.delete(start)) {
+  #leave(lane: LaneState, admit?: () => void): void {
+    if (admit !== undefined && lane.waiting.delete(admit)) {
       if (lane.waiting.size === 0) this.#waiting.delete(lane);
     } else this.#count(lane, -1);
     this.#forgetIdle(lane);
-    if (this.#waiting.size === 0 || this.#isServing) return;
-    this.#isServing = true;
-    this.#later(this.#serve);
+    this.#admitWaiting();
   }
 
-  readonly #serve = (): void => {
-    this.#isServing = false;
+  #admitWaiting(): void {
     for (let lane = this.#nextLane(); lane !== undefined; lane = this.#nextLane()) {
-      const [start] = lane.waiting;
-      if (start === undefined) return;
-      lane.waiting.delete(start);
+      const [admit] = lane.waiting;
+      if (admit === undefined) return;
+      lane.waiting.delete(admit);
       this.#waiting.delete(lane);
       if (lane.waiting.size > 0) this.#waiting.add(lane); // behind all other waiting lanes
       this.#count(lane, 1);
-      start();
+      admit();
     }
-  };
+  }
 
   #nextLane(): LaneState | undefined {
     for (const lane of this.#waiting) if (this.#mayStart(lane)) return lane;

@@ -8,7 +8,7 @@ import { namespaceIn } from './paths.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { retryDelay, type Repetition } from './retry.ts';
 import type { HttpAnswer, HttpStream, WriteGuard } from './exchange.ts';
-import type { Transport } from './transport.ts';
+import type { HttpRequest, Transport } from './transport.ts';
 
 /** One request of a client's method. */
 export interface RequestSpec {
@@ -50,73 +50,69 @@ export class Requester {
   }
 
   async send(spec: RequestSpec, signal: AbortSignal): Promise<unknown> {
-    const answer = await this.#attempt(spec, signal, (identity) => this.#exchange(spec, identity, signal));
+    const { name, transport } = this.#options;
+    const lane = { client: name, namespace: namespaceIn(spec.path) };
+    const answer = await this.#attempt(spec, (request) => transport.send(request, lane, signal), signal);
     return spec.ignoreAnswer === true ? undefined : this.#parse(spec, answer);
   }
 
+  /** Resolves with the headers of a successful response. The caller must read or destroy its body. */
   open(spec: RequestSpec, signal: AbortSignal): Promise<HttpStream> {
-    return this.#attempt(spec, signal, (identity) => this.#openStream(spec, identity, signal));
+    const { transport } = this.#options;
+    return this.#attempt(spec, (request) => transport.open(request, signal), signal);
   }
 
-  async #attempt<A>(spec: RequestSpec, signal: AbortSignal, send: (identity: Identity) => Promise<A>): Promise<A> {
+  async #attempt<A extends HttpAnswer | HttpStream>(
+    spec: RequestSpec,
+    exchange: (request: HttpRequest) => Promise<A>,
+    signal: AbortSignal,
+  ): Promise<A> {
+    const { rateLimiter, credentials, random, clock } = this.#options;
     let refusals = 0;
     let connectionErrors = 0;
     let unauthorized = 0;
     for (;;) {
-      const waiting = this.#options.rateLimiter?.wait(signal);
+      const waiting = rateLimiter?.wait(signal);
       if (waiting !== undefined) this.#observeWait(spec, await waiting);
-      const current = this.#options.credentials.current(signal);
+      const current = credentials.current(signal);
       const identity = current instanceof Promise ? await current : current;
       try {
-        return await send(identity);
+        return await this.#exchange(spec, identity, exchange);
       } catch (error) {
         if (signal.aborted) throw error;
         this.#guardOf(spec)?.(); // don't wait for a retry that may not be sent
         if (isUnauthorized(error) && unauthorized++ === 0) {
-          this.#options.credentials.rejected(identity); // the token may have expired or been rotated: retry once, with a new one
+          credentials.rejected(identity); // the token may have expired or been rotated: retry once, with a new one
           continue;
         }
-        const delayMs = retryDelay(error, spec.repetition, { refusals, connectionErrors }, this.#options.random());
+        const delayMs = retryDelay(error, spec.repetition, { refusals, connectionErrors }, random());
         if (delayMs === undefined) throw error;
         if (error instanceof ApiError) refusals++;
         else connectionErrors++;
-        await this.#options.clock.sleep(delayMs, signal);
+        await clock.sleep(delayMs, signal);
       }
     }
   }
 
-  async #exchange(spec: RequestSpec, identity: Identity, signal: AbortSignal): Promise<HttpAnswer> {
-    const { name, transport, clock, timeoutMs, observer } = this.#options;
-    const startedMs = clock.monotonic();
-    let answer: HttpAnswer | undefined;
+  async #exchange<A extends HttpAnswer | HttpStream>(
+    spec: RequestSpec,
+    identity: Identity,
+    exchange: (request: HttpRequest) => Promise<A>,
+  ): Promise<A> {
+    const startedMs = this.#options.clock.monotonic();
+    let response: A | undefined;
     try {
-      const headers = this.#headers(spec, identity);
       const { method, path, body } = spec;
+      const { timeoutMs } = this.#options;
       const guard = this.#guardOf(spec);
       guard?.();
-      const lane = { client: name, namespace: namespaceIn(path) };
-      answer = await transport.send({ method, path, headers, body, lane, tls: identity.tls, timeoutMs, guard }, signal);
-    } finally {
-      if (observer !== undefined) this.#observe(spec, startedMs, answer?.status, answer?.body.length);
-    }
-    if (answer.status >= 300) throw apiErrorOf(spec.attempted, answer.status, answer.headers, answer.body);
-    return answer;
-  }
-
-  async #openStream(spec: RequestSpec, identity: Identity, signal: AbortSignal): Promise<HttpStream> {
-    const { transport, clock, timeoutMs, observer } = this.#options;
-    const startedMs = clock.monotonic();
-    let opened: HttpStream | undefined;
-    try {
       const headers = this.#headers(spec, identity);
-      const { method, path } = spec;
-      opened = await transport.open({ method, path, headers, tls: identity.tls, timeoutMs }, signal);
+      response = await exchange({ method, path, headers, body, tls: identity.tls, timeoutMs, guard });
     } finally {
-      if (observer !== undefined) this.#observe(spec, startedMs, opened?.status, 0);
+      this.#observe(spec, startedMs, response);
     }
-    if (opened.status < 300) return opened;
-    const body = Buffer.concat(await opened.stream.toArray({ signal }));
-    throw apiErrorOf(spec.attempted, opened.status, opened.headers, body);
+    if (response.status >= 300) throw await apiErrorOf(spec.attempted, response);
+    return response;
   }
 
   #guardOf({ method }: RequestSpec): WriteGuard | undefined {
@@ -144,14 +140,15 @@ export class Requester {
     }
   }
 
-  #observe(spec: RequestSpec, startedMs: number, code: number | undefined, responseBytes = 0): void {
-    this.#options.observer?.requestFinished({
+  #observe(spec: RequestSpec, startedMs: number, response: HttpAnswer | HttpStream | undefined): void {
+    const { observer, transport, clock } = this.#options;
+    observer?.requestFinished({
       verb: spec.method,
-      host: this.#options.transport.host,
-      code: code === undefined ? '<error>' : String(code),
-      durationMs: this.#options.clock.monotonic() - startedMs,
+      host: transport.host,
+      code: response === undefined ? '<error>' : String(response.status),
+      durationMs: clock.monotonic() - startedMs,
       requestBytes: spec.body === undefined ? 0 : Buffer.byteLength(spec.body),
-      responseBytes,
+      responseBytes: response !== undefined && 'body' in response ? response.body.length : 0,
     });
   }
 
@@ -160,10 +157,15 @@ export class Requester {
   }
 }
 
-function apiErrorOf(attempted: string, code: number, headers: HttpAnswer['headers'], body: Buffer): ApiError {
+async function apiErrorOf(attempted: string, response: HttpAnswer | HttpStream): Promise<ApiError> {
+  const { status: code, headers } = response;
+  const body = 'body' in response ? response.body : Buffer.concat(await response.stream.toArray());
   const retryAfter = Number(headers['retry-after'] ?? Number.NaN); // the API server sends seconds, never a date
-  const status = statusIn(body) ?? { message: `status ${code}: ${body.toString('utf8', 0, 1024).trim()}` };
-  return new ApiError(attempted, { ...status, code }, Number.isNaN(retryAfter) ? undefined : retryAfter);
+  const waitSeconds = Number.isNaN(retryAfter) ? undefined : retryAfter;
+  const status = statusIn(body);
+  if (status !== undefined) return new ApiError(attempted, { ...status, code }, waitSeconds);
+  const text = body.toString('utf8', 0, 1024).trim();
+  return new ApiError(attempted, { message: `status ${code}: ${text}`, code }, waitSeconds, text);
 }
 
 function statusIn(body: Buffer): Status | undefined {

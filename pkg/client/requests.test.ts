@@ -53,7 +53,7 @@ interface Sent {
 function send(path: string, sent: Sent = {}): Promise<HttpAnswer> {
   const { client = 'a', namespace = 'x', signal = never, identity = tls, timeoutMs = 60_000 } = sent;
   const lane = { client, namespace };
-  return transport.send({ method: 'GET', path, headers: [], tls: identity, lane, timeoutMs }, signal);
+  return transport.send({ method: 'GET', path, headers: [], tls: identity, timeoutMs }, lane, signal);
 }
 
 function sendMany(count: number, path: string, sent?: Sent): Promise<PromiseSettledResult<HttpAnswer>[]> {

@@ -8,7 +8,7 @@ import { ConfigMaps, defineKind, metadataOf, Namespaces, objectKey, Pods, type U
 import { ClientBuilder } from './client-builder.ts';
 import type { Client } from './client.ts';
 import { staticCredentials, type Credentials } from './credentials.ts';
-import { isExpired, isNotFound } from './errors.ts';
+import { isClientClosed, isConnectionError, isExpired, isNotFound } from './errors.ts';
 import type { FinishedRequest, RequestObserver } from './observer.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { RestClient } from './rest.ts';
@@ -22,6 +22,7 @@ interface Harness extends AsyncDisposable {
   readonly server: LoopbackServer;
   readonly client: Client;
   readonly clock: FakeClock;
+  readonly transport: Transport;
 }
 
 interface HarnessOptions {
@@ -49,7 +50,7 @@ async function start(answers: readonly Answer[], options: HarnessOptions = {}): 
     transport.close();
     await server[Symbol.asyncDispose]();
   };
-  return { server, client, clock, [Symbol.asyncDispose]: dispose };
+  return { server, client, clock, transport, [Symbol.asyncDispose]: dispose };
 }
 
 /** Advances the clock past the delays of retries during a call. */
@@ -164,6 +165,18 @@ describe('verbs', () => {
       call: (client) => client.finalizeNamespace({ metadata: { name: 'n' }, spec: { finalizers: [] } }, never),
       request: 'PUT /prefix/api/v1/namespaces/n/finalize',
       body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' }, spec: { finalizers: [] } },
+    },
+    {
+      name: 'update approval',
+      call: (client) =>
+        client.updateApproval({ metadata: { name: 'n' }, spec: { request: '', signerName: 's' } }, never),
+      request: 'PUT /prefix/apis/certificates.k8s.io/v1/certificatesigningrequests/n/approval',
+      body: {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name: 'n' },
+        spec: { request: '', signerName: 's' },
+      },
     },
   ];
   for (const { name, call, request, body, headers } of rows) {
@@ -332,8 +345,26 @@ describe('errors and retries', () => {
     const failure = create.catch((error: unknown) => error);
     while (harness.server.requests.length === 0) await settle();
     await harness.clock.advance(10_000);
-    expect(await failure).toMatchObject({ name: 'ConnectionError', mayHaveBeenSent: true });
+    expect(await failure).toMatchObject({ name: 'ConnectionError', code: 'ETIMEDOUT', mayHaveBeenSent: true });
   });
+
+  test('a request of a closed client fails at once, without a retry', async () => {
+    await using harness = await start([ok]);
+    harness.transport.close();
+    const watch = harness.client.watch(Pods, {}, never)[Symbol.asyncIterator]();
+    for (const call of [harness.client.get(Pods, key, never), watch.next()]) {
+      const error: unknown = await call.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ reason: 'ClientClosed' });
+      expect([isClientClosed(error), isConnectionError(error)]).toEqual([true, false]);
+    }
+    expect(harness.server.requests).toEqual([]);
+  });
+});
+
+test('the stack of an error names the way of the request, from the connection up to the verb', async () => {
+  await using harness = await start([hangUp]);
+  const error = await harness.client.create(Namespaces, { metadata: { name: 'a' } }, never).catch((e: unknown) => e);
+  expect((error as Error).stack).toMatch(/\/transport\.ts[^]*\/requester\.ts[^]*\/rest\.ts/);
 });
 
 describe('aborts', () => {
@@ -424,6 +455,19 @@ describe('watch', () => {
       for await (const _ of harness.client.watch(Pods, {}, never)) continue;
     })();
     await expect(watching).rejects.toMatchObject({ name: 'ConnectionError' });
+  });
+
+  test('an error response whose body does not end times out, and the watch is retried', async () => {
+    const answered = Promise.withResolvers<void>();
+    const observer = { requestFinished: () => answered.resolve() };
+    const stuck: Answer = (response) => response.writeHead(502).write('<html>');
+    await using harness = await start([stuck, status(410, { reason: 'Expired' })], { observer });
+    const watching = harness.client.watch(Pods, {}, never)[Symbol.asyncIterator]().next();
+    const failure = watching.catch((caught: unknown) => caught);
+    await answered.promise;
+    await harness.clock.advance(10_000);
+    expect(isExpired(await withTime(harness.clock, failure))).toBe(true);
+    expect(harness.server.requests).toHaveLength(2);
   });
 
   test('an error response throws', async () => {

@@ -1,5 +1,24 @@
-import { apiVersionOf, keyOf, Namespaces, Pods, resourceName, ServiceAccounts, splitKey } from '../api/index.ts';
-import type { Kind, KubeObject, Namespace, ObjectKey, Scale, TokenRequest, Unsaved } from '../api/index.ts';
+import {
+  apiVersionOf,
+  CertificateSigningRequests,
+  keyOf,
+  Namespaces,
+  Pods,
+  resourceName,
+  ServiceAccounts,
+  splitKey,
+  stringifyBody,
+} from '../api/index.ts';
+import type {
+  CertificateSigningRequest,
+  Kind,
+  KubeObject,
+  Namespace,
+  ObjectKey,
+  Scale,
+  TokenRequest,
+  Unsaved,
+} from '../api/index.ts';
 import type {
   Client,
   DeleteCollectionOptions,
@@ -98,7 +117,7 @@ export class RestClient implements Client {
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
-    const { namespace, idleTimeoutMs, shareEqual, ...parameters } = options;
+    const { namespace, idleTimeoutMs, ...parameters } = options;
     const attempted = attempt('watch', kind, namespace);
     const spec: RequestSpec = {
       method: 'GET',
@@ -109,7 +128,7 @@ export class RestClient implements Client {
     };
     const { stream } = await this.#requester.open(spec, signal);
     const { clock, keepManagedFields } = this.#options;
-    yield* readWatchEvents<T>(stream, { attempted, clock, idleTimeoutMs, keepManagedFields, shareEqual }, signal);
+    yield* readWatchEvents<T>(stream, { attempted, clock, idleTimeoutMs, keepManagedFields }, signal);
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {
@@ -194,6 +213,14 @@ export class RestClient implements Client {
     return (await this.#put(place, namespace, signal)) as Namespace;
   }
 
+  async updateApproval(
+    request: Unsaved<CertificateSigningRequest>,
+    signal: AbortSignal,
+  ): Promise<CertificateSigningRequest> {
+    const place = target('update approval of', CertificateSigningRequests, keyOf(request), 'approval');
+    return (await this.#put(place, request, signal)) as CertificateSigningRequest;
+  }
+
   request({ method, path, body, headers }: RawRequest, signal: AbortSignal): Promise<unknown> {
     const { Accept: accept, 'Content-Type': contentType, ...others } = headers ?? {};
     const spec: RequestSpec = {
@@ -218,7 +245,7 @@ export class RestClient implements Client {
   #send(method: RequestSpec['method'], place: Target, options: SendOptions, signal: AbortSignal): Promise<unknown> {
     const { path, attempted, kind } = place;
     const { body, accept = kind.metadataOnly === true ? acceptMetadata : undefined, ...others } = options;
-    const json = body === undefined ? undefined : JSON.stringify(body);
+    const json = body === undefined ? undefined : stringifyBody(body);
     return this.#requester.send({ ...others, method, path, attempted, accept, body: json }, signal);
   }
 }

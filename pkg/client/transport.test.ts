@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -6,6 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { certificate, privateKey } from '../../test/support/loopback-certificate.ts';
 import { systemClock } from '../time/index.ts';
+import { ConnectionError } from './errors.ts';
 import type { HttpStream } from './exchange.ts';
 import { Transport } from './transport.ts';
 
@@ -57,4 +59,36 @@ describe('many streams that are opened at once on HTTP/1.1', () => {
     expect(opened.filter(({ status }) => status === 'rejected')).toHaveLength(4);
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
   });
+});
+
+describe('an answer that ends too early', () => {
+  const endings = [
+    {
+      name: 'with its headers',
+      end: (response: ServerResponse) => response.writeHead(200, { 'content-length': 9 }).flushHeaders(),
+    },
+    {
+      name: 'in its body',
+      end: (response: ServerResponse) => response.writeHead(200, { 'content-length': 9 }).write('ok'),
+    },
+  ];
+  for (const { name, end } of endings) {
+    test(`${name} is a lost connection, and no request waits for its timeout`, async () => {
+      const transport = await startServer();
+      server.removeAllListeners('request');
+      server.on('request', (request, response) => {
+        end(response);
+        setImmediate(() => request.socket.destroy());
+      });
+      const request = { method: 'PUT', path: '/', headers: [], tls, timeoutMs: 600_000 };
+      const sent = Array.from({ length: 200 }, () =>
+        transport.send(request, { client: 'a', namespace: 'b' }, stop.signal),
+      );
+      const answers = await Promise.allSettled(sent);
+      expect(answers.every((answer) => answer.status === 'rejected' && answer.reason instanceof ConnectionError)).toBe(
+        true,
+      );
+      transport.close();
+    });
+  }
 });

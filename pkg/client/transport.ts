@@ -1,13 +1,6 @@
-import { abortReason, type Clock } from '../time/index.ts';
-import {
-  Exchange,
-  readAnswer,
-  readStream,
-  type HttpAnswer,
-  type HttpStream,
-  type Reading,
-  type WireRequest,
-} from './exchange.ts';
+import type { Clock } from '../time/index.ts';
+import { ClientClosedError, ConnectionClosedError } from './errors.ts';
+import { Exchange, type HttpAnswer, type HttpStream, type WireRequest } from './exchange.ts';
 import { Http1Pools } from './http1-pools.ts';
 import { Http2Connections } from './http2-connections.ts';
 import { defaultLaneLimits, RequestLanes, type Lane } from './request-lanes.ts';
@@ -24,9 +17,7 @@ export interface ServerAddress {
 
 export interface HttpRequest extends WireRequest {
   readonly tls: TlsIdentity;
-  /** The queue of the request. Streams have none. */
-  readonly lane?: Lane | undefined;
-  /** For the whole response, or for a stream until its headers. */
+  /** For the whole response. For a stream: until its headers, unless they tell of an error. */
   readonly timeoutMs: number;
 }
 
@@ -44,8 +35,7 @@ export class Transport {
   readonly #pathPrefix: string;
   readonly #address: ServerAddress;
   readonly #clock: Clock;
-  /** A connection is free one tick after its response. A request sent earlier would open another one. */
-  readonly #lanes = new RequestLanes(defaultLaneLimits, (serve) => process.nextTick(serve));
+  readonly #lanes = new RequestLanes(defaultLaneLimits);
   #routes: Routes | undefined;
   #isClosed = false;
 
@@ -57,20 +47,38 @@ export class Transport {
     this.host = this.#url.host;
   }
 
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    return this.#start(request, signal, readAnswer, (wire, exchange) => {
-      const { lane = noLane, tls } = request;
-      const leave = this.#lanes.enter(lane, () => this.#sendNow(wire, tls, exchange));
-      exchange.onRelease(leave);
-    });
+  /** Resolves with the whole response. */
+  async send(request: HttpRequest, lane: Lane, signal: AbortSignal): Promise<HttpAnswer> {
+    const exchange = this.#begin(request, signal);
+    const place = this.#lanes.enter(lane);
+    try {
+      if (place.admission !== undefined) await exchange.waitFor(place.admission);
+      const { http1 } = this.#routesFor(request.tls);
+      return await readAnswer(await http1.send(this.#wire(request), 'requests', exchange), exchange);
+    } catch (error) {
+      throw exchange.errorFrom(error);
+    } finally {
+      // Node frees the connection in a tick, and this is a microtask after all ticks: the next request can use it.
+      place.leave();
+      exchange.end();
+    }
   }
 
   /** Resolves with the headers. The caller must read or destroy the body. The signal applies until the body ends. */
-  open(request: HttpRequest, signal: AbortSignal): Promise<HttpStream> {
-    return this.#start(request, signal, readStream, async (wire, exchange) => {
+  async open(request: HttpRequest, signal: AbortSignal): Promise<HttpStream> {
+    const exchange = this.#begin(request, signal);
+    try {
       const { http1, http2 } = this.#routesFor(request.tls);
-      if ((await http2?.send(wire, exchange)) !== true) http1.send(wire, 'streams', exchange);
-    });
+      const wire = this.#wire(request);
+      const response = (await http2?.send(wire, exchange)) ?? (await http1.send(wire, 'streams', exchange));
+      if (response.status < 300) exchange.stopTimer(); // the body of an error must be in time too
+      response.stream.once('close', exchange.end);
+      response.stream.on('error', ignore); // its reader gets the error. Without a reader, it must not end the process
+      return response;
+    } catch (error) {
+      exchange.end();
+      throw exchange.errorFrom(error);
+    }
   }
 
   /** Closes idle connections now, and the others when their requests end. */
@@ -81,36 +89,17 @@ export class Transport {
     this.#routes = undefined;
   }
 
-  #start<A>(
-    request: HttpRequest,
-    signal: AbortSignal,
-    read: Reading<A>,
-    send: (wire: WireRequest, exchange: Exchange<A>) => void | Promise<void>,
-  ): Promise<A> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(abortReason(signal));
-        return;
-      }
-      const { host } = this;
-      const { timeoutMs } = request;
-      const exchange = new Exchange<A>({ host, timeoutMs, read, signal, clock: this.#clock, resolve, reject });
-      const sending = send({ ...request, path: this.#pathPrefix + request.path }, exchange);
-      sending?.catch(exchange.fail);
-    });
+  #begin({ timeoutMs }: HttpRequest, signal: AbortSignal): Exchange {
+    return new Exchange({ host: this.host, timeoutMs, clock: this.#clock }, signal);
   }
 
-  #sendNow<A>(wire: WireRequest, tls: TlsIdentity, exchange: Exchange<A>): void {
-    try {
-      this.#routesFor(tls).http1.send(wire, 'requests', exchange);
-    } catch (error) {
-      exchange.fail(error instanceof Error ? error : new Error('the request cannot be sent', { cause: error }));
-    }
+  #wire(request: HttpRequest): WireRequest {
+    return { ...request, path: this.#pathPrefix + request.path };
   }
 
   /** Rotated certificates need new connections. The old connections close when their requests end. */
   #routesFor(tls: TlsIdentity): Routes {
-    if (this.#isClosed) throw new Error('the client has been closed');
+    if (this.#isClosed) throw new ClientClosedError();
     if (this.#routes === undefined || !isSameTls(this.#routes.tls, tls)) {
       this.#routes?.http1.retire();
       this.#routes?.http2?.close();
@@ -133,8 +122,6 @@ export class Transport {
   }
 }
 
-const noLane: Lane = { client: '', namespace: '' };
-
 /** The connections to a server for one identity. */
 interface Routes {
   readonly tls: TlsIdentity;
@@ -147,3 +134,24 @@ function proxyOf({ proxyUrl, proxyEnv }: ServerAddress): Record<string, string |
   const isNamed = proxyEnv !== undefined && Object.keys(proxyEnv).some((name) => /^(all|https?)_proxy$/i.test(name));
   return isNamed ? proxyEnv : undefined;
 }
+
+function readAnswer({ status, headers, stream }: HttpStream, exchange: Exchange): Promise<HttpAnswer> {
+  return exchange.step((done, fail) => {
+    const chunks: Buffer[] = [];
+    const onClose = (): void => {
+      if (stream.readableEnded) return;
+      fail(new ConnectionClosedError('the connection was closed before the end of the answer'));
+    };
+    if (stream.destroyed) onClose();
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', fail);
+    // Node reports a lost connection as an error only to those who listen at that moment.
+    stream.on('close', onClose);
+    stream.on('end', () => {
+      const [first = Buffer.alloc(0)] = chunks;
+      done({ status, headers, body: chunks.length > 1 ? Buffer.concat(chunks) : first });
+    });
+  });
+}
+
+function ignore(): void {}

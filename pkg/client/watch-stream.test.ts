@@ -110,6 +110,11 @@ describe('readWatchEvents', () => {
     await expect(reading).rejects.toMatchObject({ name: 'ConnectionError', code: 'ECONNRESET' });
   });
 
+  test('ends with an error at an unknown type of event', async () => {
+    const error: unknown = await read(streamOf(line('RENAMED', pod('a')))).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'ConnectionError', cause: { reason: 'UnreadableAnswer' } });
+  });
+
   test('throws when no data has arrived for too long, not even a bookmark', async () => {
     const clock = new FakeClock();
     const stream = new Readable({ read: () => undefined });
@@ -124,6 +129,7 @@ describe('readWatchEvents', () => {
     await clock.advance(200);
     expect(await failure).toMatchObject({
       name: 'ConnectionError',
+      code: 'ETIMEDOUT',
       message: 'watch pods: no data for 1000 ms',
     });
     expect(stream.destroyed).toBe(true);

@@ -3,9 +3,8 @@ import type { Readable } from 'node:stream';
 import { parseJson, type KubeObject } from '../api/index.ts';
 import { abortReason, type Clock, type Timer } from '../time/index.ts';
 import type { WatchEvent } from './client.ts';
-import { ApiError, ConnectionError } from './errors.ts';
+import { AnswerError, ApiError, ConnectionError } from './errors.ts';
 import { cutManagedFields } from './managed-fields.ts';
-import { SimilarJson } from './similar-json.ts';
 
 const newline = 0x0a;
 const nothingHeld = Buffer.alloc(0);
@@ -17,7 +16,6 @@ export interface WatchStreamOptions {
   readonly clock: Clock;
   readonly idleTimeoutMs?: number | undefined;
   readonly keepManagedFields?: boolean | undefined;
-  readonly shareEqual?: boolean | undefined;
 }
 
 /**
@@ -37,15 +35,14 @@ export async function* readWatchEvents<T extends KubeObject>(
 ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
   const idle = watchIdle(stream, options);
   const lines = new LineSplitter();
-  const read = eventReader<T>(options);
   try {
     for await (const chunk of stream) {
       if (!Buffer.isBuffer(chunk)) continue;
       idle.pause(); // the time of the consumer does not count as idle
-      yield* readAll(lines.push(chunk), read);
+      yield* readAll<T>(lines.push(chunk), options);
       idle.resume();
     }
-    yield* readAll(lines.rest(), read);
+    yield* readAll<T>(lines.rest(), options);
   } catch (error) {
     if (signal.aborted) throw abortReason(signal);
     if (error instanceof ApiError || error instanceof ConnectionError) throw error;
@@ -59,12 +56,12 @@ export async function* readWatchEvents<T extends KubeObject>(
 
 function* readAll<T extends KubeObject>(
   lines: readonly Buffer[],
-  read: EventReader<T>,
+  options: WatchStreamOptions,
 ): Generator<readonly WatchEvent<T>[], void, undefined> {
   if (lines.length === 0) return;
   const events: WatchEvent<T>[] = [];
   for (const line of lines) {
-    const event = read(line);
+    const event = readEvent<T>(line, options);
     if (event instanceof ApiError) {
       if (events.length > 0) yield events;
       throw event;
@@ -79,22 +76,9 @@ interface WireEvent {
   readonly object: KubeObject;
 }
 
-type EventReader<T extends KubeObject> = (line: Buffer) => WatchEvent<T> | ApiError;
-
-function eventReader<T extends KubeObject>({
-  attempted,
-  keepManagedFields,
-  shareEqual,
-}: WatchStreamOptions): EventReader<T> {
-  const similar = shareEqual === true ? new SimilarJson() : undefined;
-  return (line) => {
-    const json = keepManagedFields === true ? line : cutManagedFields(line);
-    const event = similar === undefined ? parseJson(json) : similar.parse(json);
-    return eventOf<T>(event as WireEvent, attempted);
-  };
-}
-
-function eventOf<T extends KubeObject>({ type, object }: WireEvent, attempted: string): WatchEvent<T> | ApiError {
+function readEvent<T extends KubeObject>(line: Buffer, options: WatchStreamOptions): WatchEvent<T> | ApiError {
+  const json = options.keepManagedFields === true ? line : cutManagedFields(line);
+  const { type, object } = parseJson(json) as WireEvent;
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -105,15 +89,17 @@ function eventOf<T extends KubeObject>({ type, object }: WireEvent, attempted: s
       return { type, resourceVersion, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
     }
     case 'ERROR':
-      return new ApiError(attempted, object);
+      return new ApiError(options.attempted, object);
     default:
-      throw new Error(`unknown event ${JSON.stringify(type)}`);
+      throw new AnswerError(`unknown event ${JSON.stringify(type)}`);
   }
 }
 
 /**
  * Splits a stream of bytes into lines. Works on bytes, so that a character split between two chunks stays whole. The next
  * call may overwrite the returned lines.
+ *
+ * The gain of the kept buffers: 2 µs for a line of 11 kB that arrives in chunks of 16 kB, where `Buffer.concat` takes 5 µs.
  */
 class LineSplitter {
   /** The start of a line whose end has not arrived yet. */
@@ -177,7 +163,7 @@ function watchIdle(
       return;
     }
     const message = `${attempted}: no data for ${Math.round(idleMs)} ms`;
-    stream.destroy(new ConnectionError(message, { mayHaveBeenSent: true }));
+    stream.destroy(new ConnectionError(message, { mayHaveBeenSent: true, code: 'ETIMEDOUT' }));
   };
   timer = clock.setTimer(idleTimeoutMs, check);
   return {

@@ -32,7 +32,7 @@ describe('createClaims', () => {
     expect([plan.claimed, plan.release]).toEqual([[], []]);
   });
 
-  test('leaves out what is no candidate', () => {
+  test('leaves out objects that are not candidates', () => {
     expect(setUp([web], [orphan]).plan(web, () => false).adopt).toEqual([]);
   });
 

@@ -17,6 +17,8 @@ export interface ClaimOptions<Owner extends KubeObject, T extends KubeObject> {
   selectorOf(owner: Cached<Owner>): Selector;
   /** Labels that every selected object has. Owners and orphans are indexed by them. */
   requiredLabelsOf(owner: Cached<Owner>): Labels;
+  /** What makes a dependent the owner's besides its labels. Default: nothing. */
+  isMember?(owner: Cached<Owner>, dependent: Cached<T>): boolean;
   /** Adoptions and releases are recorded here. */
   readonly written: PendingWrites<T>;
   /** Added on adoption, removed on release. */
@@ -69,7 +71,12 @@ export function createClaims<Owner extends KubeObject, T extends KubeObject>(
       const { namespace } = (owner as Cached<KubeObject>).metadata;
       const orphans = orphansWith<T>(dependents.store, namespace, options.requiredLabelsOf(owner));
       const candidates = [...ownedBy(owner as Cached<KubeObject>), ...orphans].filter(isCandidate);
-      return planClaims<T>(owner, selectorOf(owner), candidates);
+      return planClaims<T>(
+        owner,
+        selectorOf(owner),
+        candidates,
+        (candidate) => options.isMember?.(owner, candidate) ?? true,
+      );
     },
     apply(plan, owner, signal) {
       const onWritten = ({ metadata }: KubeObject): void => written.wrote(keyOf(owner), metadata.resourceVersion);

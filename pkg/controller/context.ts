@@ -22,13 +22,20 @@ export interface ControllerContext {
   readonly serverAuthority: string | undefined;
   /**
    * A client with the controller's own user agent, rate limit and, with --use-service-account-credentials, service
-   * account. `qpsFactor` multiplies the configured rate limit; default 1.
+   * account.
    */
-  clientFor(controllerName: string, options?: { readonly qpsFactor?: number }): Client;
+  clientFor(controllerName: string, options?: ControllerClientOptions): Client;
   /** A rate-limiting queue. Its name labels its metrics and equals the name in the Go binary. */
   queueFor<K = ObjectKey>(name: string, options?: { readonly rateLimiter?: RateLimiter<K> }): WorkQueue<K>;
   /** Records events with this component as their source. */
   recorderFor(component: string): EventRecorder;
+}
+
+export interface ControllerClientOptions {
+  /** Multiplies the configured rate limit. Default 1. */
+  readonly qpsFactor?: number | undefined;
+  /** Use the credentials of the process, never a service account of the controller. Default false. */
+  readonly asProcess?: boolean | undefined;
 }
 
 /** A page that shows a controller's internal state. */
@@ -36,6 +43,14 @@ export interface DebugPage {
   readonly contentType: string;
   /** The page in parts. Each part is computed after the one before it has been sent. */
   parts(query: URLSearchParams): Iterable<string>;
+}
+
+/** A controller before it runs. A manager creates it when it leads, and again after a crash. */
+export interface ControllerDefinition {
+  /** In logs, metrics, health checks and user agents. No two controllers of a manager have the same. */
+  readonly name: string;
+  /** Registers handlers and indexes, and returns at once. Throws if the controller cannot work. */
+  create(context: ControllerContext): Controller;
 }
 
 export interface Controller {

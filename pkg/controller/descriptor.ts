@@ -1,7 +1,7 @@
 import { checkFlagFiles, readFlags, type FlagTable, type GivenFlags, type ValuesOf } from '../flags/index.ts';
 import type { Controller, ControllerContext } from './context.ts';
 
-/** The names and flags of a controller, also of one that is not implemented: enough for `--help` and `--controllers`. */
+/** The names and flags of a controller, also of one that runs elsewhere: enough for `--help` and `--controllers`. */
 export interface ControllerFacts {
   /** The public id, as in `--controllers`. Never changes. */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface ControllerFacts {
   readonly flags: FlagTable;
 }
 
-/** A controller before it runs. */
+/** A controller whose flags are not read yet. */
 export interface ControllerDescriptor extends ControllerFacts {
   /**
    * Reads the controller's flags and checks the files that they name. Throws a `FlagError`: a bad flag fails before
@@ -33,17 +33,20 @@ export interface FactsSpec<F extends FlagTable> {
 }
 
 export interface ControllerSpec<F extends FlagTable> extends FactsSpec<F> {
+  /** Throws a `FlagError` if the flags contradict each other, or name files that do not fit together. */
+  readonly check?: (options: ValuesOf<F>) => void;
   readonly create: (context: ControllerContext, options: ValuesOf<F>) => Controller;
 }
 
 export function defineController<F extends FlagTable = FlagTable>(spec: ControllerSpec<F>): ControllerDescriptor {
-  const { create, flags } = spec;
+  const { check, create, flags } = spec;
   return {
     ...describeController(spec),
     bind(given) {
       const table = flags ?? ({} as F); // a controller without flags reads none
       const options = readFlags(table, given);
       checkFlagFiles(table, options);
+      check?.(options);
       return (context) => create(context, options);
     },
   };

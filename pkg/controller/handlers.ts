@@ -47,8 +47,8 @@ export function enqueueMapped<T extends KubeObject>(
     added: enqueue,
     updated(before, after) {
       if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
-      enqueue(after);
-      enqueue(before); // the queue deduplicates keys: this adds work only if the two states map to different keys
+      // A set: an idle worker takes the first key at once, and a second one would cost another reconcile.
+      for (const key of new Set([...map(after), ...map(before)])) queue.add(key);
     },
     deleted: enqueue,
   };

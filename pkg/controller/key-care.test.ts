@@ -65,7 +65,7 @@ describe('withKeyCare', () => {
     expect([await run(), runs()]).toEqual([undefined, 2]);
   });
 
-  test('drops what is kept for a key when its object is gone', async () => {
+  test('drops the state of a key when its object is deleted', async () => {
     let object: object | undefined = {};
     const forgotten: ObjectKey[] = [];
     const pods = ownWrites(Pods, true);

@@ -53,7 +53,7 @@ describe('planClaims', () => {
       expected: 'claimed',
     },
     {
-      name: 'releases what is no longer selected',
+      name: 'releases objects that are no longer selected',
       candidate: { controller: 'owner', labels: other },
       expected: 'release',
     },

@@ -19,13 +19,14 @@ export interface ClaimPlan<T> {
 }
 
 /**
- * Decides on candidates by their controller and by the owner's selector. Objects of another controller are ignored. A
- * terminating owner neither adopts nor releases. A terminating object is not adopted.
+ * Decides on candidates by their controller, by the owner's selector and by what else makes a member. Objects of another
+ * controller are ignored. A terminating owner neither adopts nor releases. A terminating object is not adopted.
  */
 export function planClaims<T extends KubeObject>(
   owner: Cached<KubeObject>,
   isSelected: Selector,
   candidates: readonly Cached<T>[],
+  isMember: (candidate: Cached<T>) => boolean = () => true,
 ): ClaimPlan<T> {
   const claimed: Cached<T>[] = [];
   const adopt: Cached<T>[] = [];
@@ -34,7 +35,7 @@ export function planClaims<T extends KubeObject>(
   for (const candidate of candidates) {
     const meta: Cached<KubeObject>['metadata'] = candidate.metadata;
     const controller = controllerOf(candidate);
-    const selected = isSelected(meta.labels);
+    const selected = isSelected(meta.labels) && isMember(candidate);
     if (controller !== undefined) {
       if (controller.uid !== owner.metadata.uid) continue;
       if (selected) claimed.push(candidate);

@@ -16,6 +16,15 @@ export interface ReconcileObserver {
   finished(controllerName: string, outcome: ReconcileOutcome, durationMs: number): void;
 }
 
+/**
+ * A refusal that a retry alone cannot resolve, such as a missing permission. It is retried with back-off like any
+ * error, but logged at the debug level: it may last for days.
+ */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly reason = 'Refused';
+}
+
 /** An error that a retry cannot fix. It is logged once and not retried until the object changes. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';

@@ -6,9 +6,9 @@ import { objectKey, type ObjectKey } from '../api/index.ts';
 import { ApiError } from '../client/index.ts';
 import { createWorkQueue, type RateLimiter } from '../../workqueue/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { silentLogger } from '../../test/support/loggers.ts';
+import { RecordingLogger, silentLogger } from '../../test/support/loggers.ts';
 import type { KeyCare } from './key-care.ts';
-import { TerminalError, type Reconcile } from './reconcile.ts';
+import { RefusedError, TerminalError, type Reconcile } from './reconcile.ts';
 import { GracefulStop } from './stopping.ts';
 import { runAll, runWorkers, type Work } from './workers.ts';
 
@@ -43,6 +43,28 @@ async function until(condition: () => boolean, clock: FakeClock): Promise<void> 
 }
 
 describe('runWorkers', () => {
+  test('says every minute that it still waits for its caches, until they are synced', async () => {
+    const clock = new FakeClock();
+    const logger = new RecordingLogger();
+    const stop = new AbortController();
+    const queue = createWorkQueue<ObjectKey>({ name: 'test', clock });
+    const listed = Promise.withResolvers<void>();
+    const context = { clock, logger, reconciles: { finished() {} } };
+    const caches = [{ waitForSync: () => listed.promise }];
+    const work = { name: 'test', context, queue, reconcile: async () => ({}), caches, workers: 1 };
+    const ended = runWorkers(work, stop.signal);
+    const reminders = (): number => logger.lines.filter(({ level }) => level === 'warn').length;
+    await clock.advance(59_999);
+    expect(reminders()).toBe(0);
+    await clock.advance(60_001);
+    expect(reminders()).toBe(2);
+    listed.resolve();
+    await clock.advance(180_000);
+    expect(reminders()).toBe(2);
+    stop.abort();
+    await ended;
+  });
+
   test('reconciles queued keys until it is stopped', async () => {
     const seen: string[] = [];
     const { queue, clock, stop, ended, outcomes } = start(async (item) => {
@@ -124,6 +146,7 @@ describe('runWorkers', () => {
   const retries = [
     { name: 'a failure', error: new Error('no luck'), outcome: 'error' },
     { name: 'a conflict', error: conflict, outcome: 'conflict' },
+    { name: 'a refusal', error: new RefusedError('not yet'), outcome: 'error' },
   ];
   for (const { name, error, outcome } of retries) {
     test(`tries again after ${name}`, async () => {
@@ -154,7 +177,7 @@ describe('runWorkers', () => {
     expect(outcomes).toEqual(['terminal_error']);
   });
 
-  test('comes back when a reconcile asks for it', async () => {
+  test('requeues when a reconcile asks for it', async () => {
     const times: number[] = [];
     const { queue, clock, stop, ended } = start(async () => {
       times.push(clock.monotonic());

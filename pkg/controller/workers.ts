@@ -1,15 +1,17 @@
 import type { ObjectKey } from '../api/index.ts';
 import { isConflict, isNamespaceTerminating } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
-import type { Clock } from '../time/index.ts';
+import { formatDuration, type Clock, type Timer } from '../time/index.ts';
 import { InvalidDelayError, type WorkQueue } from '../../workqueue/index.ts';
 import type { ControllerContext } from './context.ts';
 import { withKeyCare, type KeyCare } from './key-care.ts';
-import { TerminalError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
+import { RefusedError, TerminalError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
 import { finishBeforeStop } from './stopping.ts';
 
 /** The longest delay of the default rate limiter. */
 const longestRetryMs = 1_000_000;
+/** How often a controller says that it waits for its caches. Large ones take seconds. */
+const remindMs = 60_000;
 
 /** A cache or handler registration that must have received the initial list before workers start. */
 export interface Syncable {
@@ -34,7 +36,7 @@ export interface Work<K = ObjectKey> extends KeyCare<K> {
 export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise<void> {
   const { context, queue } = work;
   const { logger } = context;
-  await waitForCaches(work.caches, signal);
+  await waitForCaches(work.caches, context, signal);
   if (signal.aborted) return;
   logger.info({ workers: work.workers }, 'caches synced, starting workers');
   const running = finishBeforeStop(signal, context.clock);
@@ -53,11 +55,26 @@ export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise
   }
 }
 
-async function waitForCaches(caches: readonly Syncable[], signal: AbortSignal): Promise<void> {
+async function waitForCaches(
+  caches: readonly Syncable[],
+  { clock, logger }: Pick<ControllerContext, 'clock' | 'logger'>,
+  signal: AbortSignal,
+): Promise<void> {
+  let timer: Timer | undefined;
+  const remind = (): void => {
+    logger.warn(
+      { after: formatDuration(remindMs) },
+      'still waiting for caches: are the informers started, and are their resources served and permitted?',
+    );
+    timer = clock.setTimer(remindMs, remind);
+  };
+  timer = clock.setTimer(remindMs, remind);
   try {
     await Promise.all(caches.map((cache) => cache.waitForSync(signal)));
   } catch (error) {
     if (!signal.aborted) throw error;
+  } finally {
+    timer.cancel();
   }
 }
 
@@ -78,6 +95,7 @@ async function runWorker<K>(
       const fields = { object: key, durationMs: Math.round(durationMs * 10) / 10, outcome };
       if (error === undefined) logger.debug(fields, 'reconciled');
       else if (outcome === 'conflict') logger.debug(fields, 'conflict, requeued');
+      else if (error instanceof RefusedError) logger.debug({ ...fields, err: error }, 'refused, requeued');
       else logger.error({ ...fields, err: error }, 'reconcile failed');
     };
     try {
@@ -128,7 +146,7 @@ export async function runPeriodically(
   signal: AbortSignal,
 ): Promise<void> {
   const { periodMs, clock, logger, caches = [] } = options;
-  await waitForCaches(caches, signal);
+  await waitForCaches(caches, { clock, logger }, signal);
   while (!signal.aborted) {
     try {
       await tick(signal);

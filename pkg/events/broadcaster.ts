@@ -18,6 +18,9 @@ export interface EventBroadcasterOptions extends EventSenderOptions {
 export class EventBroadcaster {
   readonly #options: EventBroadcasterOptions;
   readonly #senders = new Map<string, EventSender>();
+  #state: 'new' | 'running' | 'ended' = 'new';
+  /** Whether it was said that events are not sent in this state. */
+  #warned = false;
   /** Starts a sender that is added while `run` lasts. */
   #start: ((sender: EventSender) => void) | undefined;
   #lastNanos = 0n;
@@ -41,6 +44,7 @@ export class EventBroadcaster {
           'event occurred',
         );
         sender.enqueue(draft);
+        this.#warnUnlessRunning();
       },
     };
   }
@@ -49,6 +53,7 @@ export class EventBroadcaster {
   async run(signal: AbortSignal): Promise<void> {
     const running: Promise<void>[] = [];
     const aborted = Promise.withResolvers<void>();
+    this.#state = 'running';
     this.#start = (sender) => running.push(sender.run(signal));
     for (const sender of this.#senders.values()) this.#start(sender);
     if (signal.aborted) aborted.resolve();
@@ -56,6 +61,17 @@ export class EventBroadcaster {
     await aborted.promise;
     this.#start = undefined;
     await Promise.all(running);
+    this.#state = 'ended';
+    this.#warned = false;
+  }
+
+  /** Without this warning, nothing would show that events are never sent. */
+  #warnUnlessRunning(): void {
+    if (this.#state === 'running' || this.#warned) return;
+    this.#warned = true;
+    const { logger } = this.#options;
+    if (this.#state === 'new') logger.warn({}, 'the event broadcaster does not run yet: events wait until it does');
+    else logger.error({}, 'the event broadcaster has ended: events are lost');
   }
 
   #senderFor(component: string): EventSender {

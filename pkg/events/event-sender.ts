@@ -1,8 +1,8 @@
 import { CoreEvents, keyOf, metadataOf } from '../api/index.ts';
 import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound, type Client } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
-import { systemRandom, withTimeLimit, type Clock, type Random } from '../time/index.ts';
-import { correlate, createCorrelatorState, type Correlation } from './correlator.ts';
+import { systemRandom, withTimeLimit, type Clock, type Random, AbortedError } from '../time/index.ts';
+import { correlate, createCorrelatorState, type Correlation, type CorrelatorState } from './correlator.ts';
 import type { EventDraft } from './event-object.ts';
 
 export interface EventSenderOptions {
@@ -28,7 +28,8 @@ const Events = metadataOf(CoreEvents);
 /** Sends the events of one component, one at a time and in order. Events recorded before `run` wait for it. */
 export class EventSender {
   readonly #options: EventSenderOptions;
-  readonly #state = createCorrelatorState();
+  /** Created for the first event: most components record none, and a state takes 2 ms and 90 kB. */
+  #state: CorrelatorState | undefined;
   readonly #buffer: Write[] = [];
   #wake = Promise.withResolvers<void>();
   #dropped = 0;
@@ -40,6 +41,7 @@ export class EventSender {
   /** Returns at once. Drops the event when the buffer is full. */
   enqueue(draft: EventDraft): void {
     // Correlate before buffering: events that would be skipped anyway must not fill the buffer during an outage.
+    this.#state ??= createCorrelatorState();
     const correlation = correlate(this.#state, draft, this.#options.clock.monotonic());
     if (correlation.kind === 'skip') return;
     const { bufferSize = 1000, logger } = this.#options;
@@ -58,7 +60,7 @@ export class EventSender {
     const cutOff = new AbortController();
     let drainTimer: { cancel(): void } | undefined;
     const startDraining = (): void => {
-      drainTimer = clock.setTimer(drainMs, () => cutOff.abort(new Error('no time left to send events')));
+      drainTimer = clock.setTimer(drainMs, () => cutOff.abort(new AbortedError('no time left to send events')));
       this.#wake.resolve();
     };
     if (signal.aborted) startDraining();

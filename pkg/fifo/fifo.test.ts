@@ -42,7 +42,7 @@ describe('Fifo', () => {
     expect([fifo.peek(), fifo.length, fifo.shift(), fifo.peek()]).toEqual(['a', 2, 'a', 'b']);
   });
 
-  test('clear leaves nothing behind, and the order begins anew', () => {
+  test('clear leaves nothing behind, and the order starts again', () => {
     const fifo = new Fifo<number>();
     for (let item = 0; item < 3000; item++) fifo.push(item);
     fifo.clear();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { decide, observe, planRelease, type DecideInput, type ElectionRecord } from './decide.ts';
+import { decide, decideCoordinated, observe, planRelease, type DecideInput, type ElectionRecord } from './decide.ts';
 
 const candidate = { identity: 'us', leaseDurationSeconds: 15 };
 const time = '2026-01-01T00:00:00.000000Z';
@@ -83,7 +83,7 @@ const rows: Row[] = [
     expected: { kind: 'lost', holder: 'them' },
   },
   {
-    name: 'a leader acquires its lease again if somebody removed the holder',
+    name: 'a leader acquires its lease again if another client removed the holder',
     record: recordOf(''),
     leading: true,
     expected: { kind: 'acquire', record: { ...ours, leaseTransitions: 4 } },
@@ -157,5 +157,63 @@ test('planRelease empties the holder, keeps the transitions and sets the shortes
     acquireTime: time,
     renewTime: time,
     leaseTransitions: 3,
+  });
+});
+
+describe('decideCoordinated', () => {
+  const given = { ...recordOf('us', 5), acquireTime: undefined };
+  const coordinated: Row[] = [
+    { name: 'waits while there is no lease', record: undefined, expected: { kind: 'wait', holder: '' } },
+    { name: 'waits while nobody holds it', record: recordOf(''), expected: { kind: 'wait', holder: '' } },
+    {
+      name: 'does not take a lease that has expired',
+      record: recordOf('them'),
+      ageMs: 60_000,
+      expected: { kind: 'wait', holder: 'them' },
+    },
+    {
+      name: 'renews a lease that it has been given',
+      record: given,
+      expected: { kind: 'renew', record: { ...ours, leaseTransitions: 3 } },
+    },
+    {
+      name: 'renews its own lease',
+      record: recordOf('us'),
+      leading: true,
+      expected: { kind: 'renew', record: { ...ours, acquireTime: before, leaseTransitions: 3 } },
+    },
+    {
+      name: 'does not renew its own lease after it has expired: the API server may give it away now',
+      record: given,
+      ageMs: 5000,
+      expected: { kind: 'wait', holder: 'us' },
+    },
+    {
+      name: 'ends its term when another candidate is to be next',
+      record: { ...recordOf('us'), preferredHolder: 'them' },
+      leading: true,
+      expected: { kind: 'lost', holder: 'them' },
+    },
+    {
+      name: 'does not begin a term that is to end',
+      record: { ...recordOf('us'), preferredHolder: 'them' },
+      expected: { kind: 'wait', holder: 'them' },
+    },
+    {
+      name: 'has lost a lease that another candidate holds',
+      record: recordOf('them'),
+      leading: true,
+      expected: { kind: 'lost', holder: 'them' },
+    },
+  ];
+  for (const { name, record, leading = false, ageMs = 0, expected } of coordinated) {
+    test(name, () => {
+      const observed = { record, sinceMs: 1000 };
+      expect(decideCoordinated({ candidate, leading, observed, nowMs: 1000 + ageMs, time })).toEqual(expected);
+    });
+  }
+
+  test('a released lease does not say who is next', () => {
+    expect(planRelease({ ...recordOf('us'), preferredHolder: 'them' }, time)).not.toHaveProperty('preferredHolder');
   });
 });

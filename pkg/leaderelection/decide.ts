@@ -7,6 +7,8 @@ export interface ElectionRecord {
   readonly renewTime: string | undefined;
   /** How often the holder has changed. */
   readonly leaseTransitions: number;
+  /** Who is to hold the lease next. Only the API server writes it, in a coordinated election. */
+  readonly preferredHolder?: string | undefined;
 }
 
 /** A record, and the time of this process's monotonic clock at which it was first observed in this state. */
@@ -78,9 +80,27 @@ export function decide({ candidate, leading, observed, nowMs, time }: DecideInpu
   return { kind: 'acquire', record: { ...fresh, leaseTransitions: leaseTransitions + 1 } };
 }
 
+/**
+ * The decision in a coordinated election. The API server chooses the holder: a candidate writes only a lease that it has
+ * been given, and ends its term when another one is to be next. The record must not have expired, because then the API
+ * server may be about to give the lease to another candidate.
+ */
+export function decideCoordinated({ candidate, leading, observed, nowMs, time }: DecideInput): Decision {
+  const { record, sinceMs } = observed;
+  if (record === undefined) return { kind: 'wait', holder: '' };
+  const { holderIdentity: holder, leaseDurationSeconds, acquireTime, leaseTransitions, preferredHolder = '' } = record;
+  const isOver = nowMs >= sinceMs + leaseDurationSeconds * 1000;
+  if (holder !== candidate.identity) return { kind: leading && holder !== '' ? 'lost' : 'wait', holder };
+  if (preferredHolder !== '') return { kind: leading ? 'lost' : 'wait', holder: preferredHolder };
+  if (isOver) return { kind: 'wait', holder };
+  const fresh = { ...candidateFields(candidate), renewTime: time };
+  return { kind: 'renew', record: { ...fresh, acquireTime: acquireTime ?? time, leaseTransitions } };
+}
+
 /** The record of a released lease, which the next candidate can acquire at once. The API's shortest duration is 1 s. */
 export function planRelease(record: ElectionRecord, time: string): ElectionRecord {
-  return { ...record, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time };
+  const { preferredHolder: _next, ...own } = record;
+  return { ...own, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time };
 }
 
 function candidateFields(candidate: Candidate): Pick<ElectionRecord, 'holderIdentity' | 'leaseDurationSeconds'> {
@@ -94,6 +114,7 @@ function isSameRecord(a: ElectionRecord | undefined, b: ElectionRecord | undefin
     a.leaseDurationSeconds === b.leaseDurationSeconds &&
     a.acquireTime === b.acquireTime &&
     a.renewTime === b.renewTime &&
-    a.leaseTransitions === b.leaseTransitions
+    a.leaseTransitions === b.leaseTransitions &&
+    a.preferredHolder === b.preferredHolder
   );
 }

@@ -22,22 +22,31 @@ export function leaseSeconds({ leaseDurationMs }: Pick<ElectionDurations, 'lease
   return Math.floor(leaseDurationMs / 1000);
 }
 
+/** What the user knows the durations by. */
+export type DurationNames = Readonly<Record<keyof ElectionDurations, string>>;
+
+const flagNames: DurationNames = {
+  leaseDurationMs: '--leader-elect-lease-duration',
+  renewDeadlineMs: '--leader-elect-renew-deadline',
+  retryPeriodMs: '--leader-elect-retry-period',
+};
+
 /** Throws `InvalidDurationsError` when an election with these durations is not safe. The message names the flag. */
-export function checkDurations(durations: ElectionDurations): void {
+export function checkDurations(durations: ElectionDurations, names: DurationNames = flagNames): void {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = durations;
-  const refuse = (flag: string, valueMs: number, rule: string): never => {
+  const refuse = (field: keyof ElectionDurations, rule: string): never => {
     throw new InvalidDurationsError(
-      `invalid value "${formatDuration(valueMs)}" for --leader-elect-${flag}: must be ${rule}`,
+      `invalid value "${formatDuration(durations[field])}" for ${names[field]}: must be ${rule}`,
     );
   };
-  if (!(retryPeriodMs > 0)) refuse('retry-period', retryPeriodMs, 'greater than zero');
-  if (!(renewDeadlineMs > 0)) refuse('renew-deadline', renewDeadlineMs, 'greater than zero');
-  if (!(leaseDurationMs >= 1000)) refuse('lease-duration', leaseDurationMs, 'at least one second');
+  if (!(retryPeriodMs > 0)) refuse('retryPeriodMs', 'greater than zero');
+  if (!(renewDeadlineMs > 0)) refuse('renewDeadlineMs', 'greater than zero');
+  if (!(leaseDurationMs >= 1000)) refuse('leaseDurationMs', 'at least one second');
   if (!(renewDeadlineMs > retryPeriodMs * jitterFactor)) {
-    refuse('renew-deadline', renewDeadlineMs, `greater than ${jitterFactor} times --leader-elect-retry-period`);
+    refuse('renewDeadlineMs', `greater than ${jitterFactor} times ${names.retryPeriodMs}`);
   }
   // Candidates use the whole seconds in the lease. A deadline within the fraction would be after they may acquire it.
   if (!(leaseSeconds(durations) * 1000 > renewDeadlineMs)) {
-    refuse('lease-duration', leaseDurationMs, 'greater, in whole seconds, than --leader-elect-renew-deadline');
+    refuse('leaseDurationMs', `greater, in whole seconds, than ${names.renewDeadlineMs}`);
   }
 }

@@ -21,6 +21,8 @@ export interface LeaderElectionOptions extends ElectionDurations {
   /** Writes an event on the lease when this process starts and stops leading. */
   readonly events?: EventRecorder | undefined;
   readonly random?: Random | undefined;
+  /** The API server chooses among the candidates, see `runLeaseCandidate`. Default: the first one wins. */
+  readonly coordinated?: boolean | undefined;
 }
 
 /** The metrics of an election. `name` is the name of the lease. */

@@ -497,3 +497,59 @@ test('identities are the host name and a unique suffix', () => {
   expect(newIdentity('host')).toMatch(/^host_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   expect(newIdentity('host')).not.toBe(newIdentity('host'));
 });
+
+describe('LeaderElector in a coordinated election', () => {
+  const coordinated = { coordinated: true };
+  const given = { holderIdentity: 'us', leaseDurationSeconds: 5, strategy: 'OldestEmulationVersion' };
+
+  test('creates no lease, takes none, and leads once it has been given one', async () => {
+    const clock = new FakeClock('2026-01-01T00:00:00Z');
+    const client = new RecordingClient();
+    const { stop, work, run } = createCandidate(clock, client, coordinated);
+    const running = run();
+    await clock.advance(60_000);
+    const lease = seedLease(client, { ...given, holderIdentity: 'them' });
+    await clock.advance(60_000);
+    expect([work.started, client.writes]).toEqual([false, []]);
+    await client.update(Leases, { ...lease, spec: given }, stop.signal);
+    await clock.advance(2000);
+    expect(work.started).toBe(true);
+    expect(specOf(client)).toMatchObject({ ...given, leaseDurationSeconds: 15 });
+    stop.abort();
+    expect(await running).toBe('stopped');
+    expect(specOf(client)).toMatchObject({ holderIdentity: '', strategy: 'OldestEmulationVersion' });
+  });
+
+  test('ends its term at once when another candidate is to be next, and does not release the lease', async () => {
+    const clock = new FakeClock('2026-01-01T00:00:00Z');
+    const client = new RecordingClient();
+    seedLease(client, given);
+    const { stop, work, run } = createCandidate(clock, client, coordinated);
+    const running = run();
+    await clock.advance(5000);
+    const [lease] = client.stored(Leases);
+    if (lease === undefined) throw new Error('the lease is gone');
+    await client.update(Leases, { ...lease, spec: { ...lease.spec, preferredHolder: 'them' } }, stop.signal);
+    const untilMs = clock.monotonic() + 2000;
+    await clock.advance(2000);
+    expect(await running).toMatchObject({
+      name: 'LeaderLostError',
+      message: expect.stringContaining('them is to hold it next'),
+    });
+    expect(work.abortedAtMs).toBeLessThanOrEqual(untilMs);
+    expect(specOf(client)).toMatchObject({ holderIdentity: 'us', preferredHolder: 'them' });
+  });
+
+  test('stops at the renew deadline when the lease has been deleted', async () => {
+    const clock = new FakeClock('2026-01-01T00:00:00Z');
+    const client = new RecordingClient();
+    const lease = seedLease(client, given);
+    const { stop, run } = createCandidate(clock, client, coordinated);
+    const running = run();
+    await settle();
+    await client.delete(Leases, keyOf(lease), {}, stop.signal);
+    await clock.advance(12_000);
+    expect(await running).toBeInstanceOf(LeaderLostError);
+    expect(specOf(client)).toBeUndefined();
+  });
+});

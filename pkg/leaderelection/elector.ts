@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { formatMicroTime, Leases } from '../api/index.ts';
 import { isAlreadyExists, isConflict } from '../client/index.ts';
 import { formatDuration, systemRandom, withTimeLimit } from '../time/index.ts';
-import { decide, observe, planRelease, type Candidate, type Decision, type Observation } from './decide.ts';
+import {
+  decide,
+  decideCoordinated,
+  observe,
+  planRelease,
+  type Candidate,
+  type Decision,
+  type Observation,
+} from './decide.ts';
 import { checkDurations, jitterFactor, leaseSeconds } from './durations.ts';
 import type { LeaderElectionOptions } from './election-options.ts';
 import { LeaderLostError } from './leader-lost-error.ts';
@@ -46,10 +54,10 @@ export class LeaderElector {
   /** Ends the current term as leader. */
   #lose: ((lost: LeaderLostError) => void) | undefined;
 
-  /** Throws `InvalidDurationsError`. */
+  /** Throws `InvalidDurationsError`, or `InvalidIdentityError` for an empty identity. */
   constructor(options: LeaderElectionOptions) {
     checkDurations(options);
-    if (options.identity === '') throw new Error('leader election: the identity must not be empty');
+    if (options.identity === '') throw new InvalidIdentityError('leader election: the identity must not be empty');
     this.#options = options;
     this.#candidate = { identity: options.identity, leaseDurationSeconds: leaseSeconds(options) };
     this.#lock = new LeaseLock(options.client, options.lock);
@@ -170,7 +178,7 @@ export class LeaderElector {
       try {
         const attempt = await withTimeLimit({ clock, limitMs }, (signal) => this.#renewOnce(signal), finished);
         this.#reportLeader();
-        if (attempt.kind === 'lost') return this.#lostError(`${attempt.holder} holds it`);
+        if (attempt.kind === 'lost') return this.#lostError(this.#whyLost(attempt.holder));
         logger.trace({ lease: lock }, 'renewed the lease');
       } catch (error) {
         if (finished.aborted) return undefined;
@@ -185,6 +193,10 @@ export class LeaderElector {
       const attempt = await this.#attempt({ leading: true }, signal);
       if (attempt.kind === 'held' || attempt.kind === 'lost') return attempt;
     }
+  }
+
+  #whyLost(holder: string): string {
+    return this.isLeader ? `${holder} is to hold it next` : `${holder} holds it`;
   }
 
   #lostError(why: string, cause?: unknown): LeaderLostError {
@@ -217,9 +229,10 @@ export class LeaderElector {
   }
 
   #decide(observed: Observation, leading: boolean): Decision {
-    const { clock } = this.#options;
+    const { clock, coordinated = false } = this.#options;
     const time = formatMicroTime(clock.now());
-    return decide({ candidate: this.#candidate, leading, observed, nowMs: clock.monotonic(), time });
+    const rule = coordinated ? decideCoordinated : decide;
+    return rule({ candidate: this.#candidate, leading, observed, nowMs: clock.monotonic(), time });
   }
 
   async #tryWrite(decision: Extract<Decision, { readonly record: unknown }>, signal: AbortSignal): Promise<boolean> {
@@ -315,4 +328,10 @@ async function settle(lead: Lead, signal: AbortSignal, leaseLost: AbortSignal): 
   } catch (error) {
     return { kind: 'failed', error };
   }
+}
+
+/** Two candidates without an identity would both take the lease for their own. */
+export class InvalidIdentityError extends Error {
+  override readonly name = 'InvalidIdentityError';
+  readonly reason = 'InvalidIdentity';
 }

@@ -53,6 +53,7 @@ export function recordOf({ spec = {} }: Lease): ElectionRecord {
     acquireTime: spec.acquireTime ?? undefined,
     renewTime: spec.renewTime ?? undefined,
     leaseTransitions: spec.leaseTransitions ?? 0,
+    ...(spec.preferredHolder && { preferredHolder: spec.preferredHolder }),
   };
 }
 

@@ -9,3 +9,16 @@ export interface Logger {
   trace(fields: object, message: string): void;
   child(fields: object): Logger;
 }
+
+const nothing = (): void => {};
+
+/** Writes nothing. */
+export const silentLogger: Logger = {
+  error: nothing,
+  warn: nothing,
+  info: nothing,
+  verbose: nothing,
+  debug: nothing,
+  trace: nothing,
+  child: () => silentLogger,
+};

@@ -40,7 +40,7 @@ describe('openLogStream', () => {
     closeSync(fd);
   });
 
-  test('goes on without complaint where nothing can be written', () => {
+  test('continues without an error if nothing can be written', () => {
     closeSync(fd);
     fd = openSync(path, 'r');
     const stream = openLogStream(fd);
@@ -51,7 +51,7 @@ describe('openLogStream', () => {
     closeSync(fd);
   });
 
-  test('writes what is left when the process exits in the middle of a turn', () => {
+  test('writes the remaining lines when the process exits in the middle of a turn', () => {
     const script = `
       import { openLogStream } from ${JSON.stringify(new URL('stream.ts', import.meta.url).href)};
       openLogStream(1).write('last words\\n');

@@ -1,7 +1,11 @@
 import type { Metric, Registry } from 'prom-client';
 import PromRegistry from 'prom-client/lib/registry.js';
 
-/** Serves the families of this folder, and metrics of prom-client that are registered with it. */
+/**
+ * prom-client's registry, with its text format and its default metrics. It serves the families of this folder, and any
+ * metric of prom-client that is registered with it, so that authors of controllers can use the library as they know it.
+ * The families themselves are ours: `families.ts` says why, with the measurement.
+ */
 export type MetricsRegistry = Registry;
 
 /** The part of a metric that the registry of prom-client reads at each scrape. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import type { PodSpec } from '../api/index.ts';
-import { node } from '../../test/support/builders.ts';
-import { compileNodeAffinity, compileNodeSelector } from './node-affinity.ts';
+import { node, pod } from '../../test/support/builders.ts';
+import { compileNodeAffinity, compileNodeSelector, targetNodeOf } from './node-affinity.ts';
 
 const large = node({ name: 'large', labels: { zone: 'a', cores: '16', constructorless: 'x' } });
 
@@ -30,9 +30,13 @@ describe('compileNodeAffinity', () => {
     { name: 'a larger number', spec: required(expression('cores', 'Gt', '8')), expected: true },
     { name: 'not an equal number', spec: required(expression('cores', 'Gt', '16')), expected: false },
     { name: 'a smaller number', spec: required(expression('cores', 'Lt', '17')), expected: true },
-    { name: 'no number where the label is none', spec: required(expression('zone', 'Lt', '17')), expected: false },
+    { name: 'no match if the label is not a number', spec: required(expression('zone', 'Lt', '17')), expected: false },
     { name: 'no number without a label', spec: required(expression('memory', 'Gt', '1')), expected: false },
-    { name: 'no number where the bound is none', spec: required(expression('cores', 'Gt', 'many')), expected: false },
+    {
+      name: 'no match if the bound is not a number',
+      spec: required(expression('cores', 'Gt', 'many')),
+      expected: false,
+    },
     {
       name: 'a node by its name',
       spec: required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['large'] }] }),
@@ -61,4 +65,18 @@ describe('compileNodeAffinity', () => {
 
 test('a selector without terms, or with null in their place, selects no node', () => {
   expect([compileNodeSelector(undefined)(large), compileNodeSelector(null)(large)]).toEqual([false, false]);
+});
+
+describe('targetNodeOf', () => {
+  const byName = (...values: string[]): object => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values }] });
+  const rows: { name: string; spec: Partial<PodSpec>; expected: string | undefined }[] = [
+    { name: 'the node that the pod is bound to', spec: { nodeName: 'a', ...required(byName('b')) }, expected: 'a' },
+    { name: 'the node that the affinity names', spec: required(byName('b')), expected: 'b' },
+    { name: 'no node without affinity', spec: {}, expected: undefined },
+    { name: 'no node by labels', spec: required(expression('zone', 'In', 'a')), expected: undefined },
+    { name: 'no node of several', spec: required(byName('a', 'b')), expected: undefined },
+  ];
+  for (const { name, spec, expected } of rows) {
+    test(name, () => expect(targetNodeOf(pod({ spec: { containers: [], ...spec } }))).toBe(expected));
+  }
 });

@@ -65,3 +65,18 @@ function compileComparison({ key, operator, values }: Expressions[number]): Sele
     return operator === 'Gt' ? value > bound : value < bound;
   };
 }
+
+/**
+ * The node of a pod: the one that it is bound to, or the only one that its required affinity names. Controllers that run
+ * a pod on each node place their pods so.
+ */
+export function targetNodeOf({ spec }: Cached<Pod>): string | undefined {
+  if (spec.nodeName !== undefined && spec.nodeName !== '') return spec.nodeName;
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  for (const { matchFields } of required?.nodeSelectorTerms ?? []) {
+    for (const { key, operator, values } of matchFields ?? []) {
+      if (key === 'metadata.name' && operator === 'In') return values?.length === 1 ? values[0] : undefined;
+    }
+  }
+  return undefined;
+}

@@ -14,6 +14,16 @@ export function isPodTerminating(pod: Cached<Pod>): boolean {
   return !isPodFinished(pod) && isBeingDeleted(pod.metadata);
 }
 
+/** Finished, or being deleted and no container of it runs any more. */
+export function isPodStopped(pod: Cached<Pod>): boolean {
+  if (isPodFinished(pod)) return true;
+  if (!isBeingDeleted(pod.metadata)) return false;
+  const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = pod.status ?? {};
+  return [initContainerStatuses, containerStatuses, ephemeralContainerStatuses].every((statuses) =>
+    (statuses ?? []).every(({ state }) => state?.terminated !== undefined || state?.waiting !== undefined),
+  );
+}
+
 export function readyCondition(pod: Cached<Pod>): Cached<PodCondition> | undefined {
   return findCondition(pod.status?.conditions, 'Ready');
 }

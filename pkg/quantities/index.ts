@@ -1,1 +1,2 @@
-export * from './quantity.ts';
+export * from './amount.ts';
+export { approximateValue, canonicalQuantity, milliInt64, milliValue, nanoValue, quantityValue } from './quantity.ts';

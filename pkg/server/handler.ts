@@ -1,3 +1,4 @@
+import { AbortedError } from '../time/index.ts';
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -25,7 +26,7 @@ export async function handleRequest(
   signal: AbortSignal,
 ): Promise<void> {
   const disconnected = new AbortController();
-  response.once('close', () => disconnected.abort(new Error('the client has disconnected')));
+  response.once('close', () => disconnected.abort(new AbortedError('the client has disconnected')));
   const active = AbortSignal.any([signal, disconnected.signal]);
   try {
     const answer = await decideAnswer(deps, request, active);
@@ -128,7 +129,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) continue; // without an encoding, chunks are buffers
     size += chunk.length;
-    if (size > maxBodyBytes) throw new Error('the body of the request is too large');
+    if (size > maxBodyBytes) throw new BodyTooLargeError(`the body of the request exceeds ${maxBodyBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -138,4 +139,9 @@ async function writeAnswer(response: ServerResponse, answer: RouteAnswer): Promi
   response.writeHead(answer.code, { 'Cache-Control': 'no-cache, private', ...answer.headers });
   if ('stream' in answer) await pipeline(answer.stream, response);
   else response.end(answer.body);
+}
+
+class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError';
+  readonly reason = 'BodyTooLarge';
 }

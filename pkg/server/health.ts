@@ -25,7 +25,8 @@ export class HealthChecks {
 
   add(...checks: readonly HealthCheck[]): void {
     for (const check of checks) {
-      if (this.#checks.has(check.name)) throw new Error(`health check ${check.name} is already registered`);
+      if (this.#checks.has(check.name))
+        throw new DuplicateHealthCheckError(`health check ${check.name} is already registered`);
       this.#checks.set(check.name, check);
     }
   }
@@ -86,4 +87,10 @@ export function describeHealth(
   }
   const healthy = failed.length === 0;
   return { healthy, text: `${lines.join('')}${path} check ${healthy ? 'passed' : 'failed'}\n`, failed };
+}
+
+/** Two health checks have the same name. */
+class DuplicateHealthCheckError extends Error {
+  override readonly name = 'DuplicateHealthCheckError';
+  readonly reason = 'DuplicateHealthCheck';
 }

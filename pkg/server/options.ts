@@ -1,6 +1,7 @@
 import type { Client } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
 import type { Clock } from '../time/index.ts';
+import type { AccessObserver } from './access-metrics.ts';
 import type { HealthChecks, HealthPath } from './health.ts';
 
 /** Address, port and certificates: the flags of the section "secure serving". */
@@ -116,8 +117,21 @@ export interface ServerOptions {
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
   readonly content: ContentOptions;
+  /** Told about the authentication and authorization of each request. */
+  readonly observer?: AccessObserver | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** Whether the server needs the client CAs from the cluster before it can listen. */
+export function needsAuthorities({ serving, authentication }: ServerOptions): boolean {
+  return (
+    serving.securePort !== 0 &&
+    authentication.client !== undefined &&
+    authentication.requestHeader.clientCaFile === '' &&
+    !authentication.skipLookup &&
+    !authentication.tolerateLookupFailure
+  );
 }
 
 /** The server cannot start with the value of a flag. The message is one line that names the flag. */

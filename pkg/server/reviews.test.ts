@@ -128,7 +128,7 @@ describe('authorize', () => {
 
   test('rejects when the result is contradictory or absent', async () => {
     const both = createAuthorizer({ ...options, client: reviewer({ allowed: true, denied: true }) });
-    await expect(both.authorize(metrics, signal)).rejects.toThrow('both allow and deny');
+    await expect(both.authorize(metrics, signal)).rejects.toThrow('both allows and denies');
     const refused = createAuthorizer({ ...options, client: reviewer(apiError(403, 'Forbidden')) });
     await expect(refused.authorize(metrics, signal)).rejects.toThrow();
   });

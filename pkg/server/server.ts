@@ -1,5 +1,7 @@
+import { AbortedError } from '../time/index.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { observeAuthenticator, observeAuthorizer } from './access-metrics.ts';
 import { createAuthenticator } from './authentication.ts';
 import type { Trust } from './authentication.ts';
 import { createAuthorizer } from './authorization.ts';
@@ -46,7 +48,7 @@ export function createServer(options: ServerOptions): Server {
       address = (await starting).address;
     },
     async close() {
-      closing.abort(new Error('the server is closing'));
+      closing.abort(new AbortedError('the server is closing'));
       address = undefined;
       const [started] = await Promise.allSettled([starting]); // `listen` reported a failed start
       if (started.status === 'fulfilled') await started.value?.stop();
@@ -104,7 +106,7 @@ async function stop(listener: Listener, underway: readonly Promise<void>[]): Pro
 }
 
 function createHandlerDeps(
-  { authentication, authorization, content, clock, logger }: ServerOptions,
+  { authentication, authorization, content, observer, clock, logger }: ServerOptions,
   { trust, closing }: { readonly trust: () => Trust; readonly closing: AbortSignal },
 ): HandlerDeps {
   const { client } = authentication;
@@ -112,13 +114,15 @@ function createHandlerDeps(
   if (authorization.client === undefined) {
     logger.warn({}, 'no client for authorization: only the always-allowed paths are allowed');
   }
+  const authenticator = createAuthenticator({
+    trust,
+    clock,
+    checkToken: client === undefined ? undefined : createTokenReview({ ...review, client }),
+  });
+  const authorizer = createAuthorizer({ ...authorization, clock });
   return {
-    authenticator: createAuthenticator({
-      trust,
-      clock,
-      checkToken: client === undefined ? undefined : createTokenReview({ ...review, client }),
-    }),
-    authorizer: createAuthorizer({ ...authorization, clock }),
+    authenticator: observer === undefined ? authenticator : observeAuthenticator(authenticator, observer, clock),
+    authorizer: observer === undefined ? authorizer : observeAuthorizer(authorizer, observer, clock),
     routes: createRoutes({ content, clock, logger, signal: closing }),
     logger,
   };

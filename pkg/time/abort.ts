@@ -1,4 +1,4 @@
-/** A signal was aborted with a reason that is not an `Error`. */
+/** The reason of an abort that is no failure: a program that stops, or a client that has disconnected. */
 export class AbortedError extends Error {
   override readonly name = 'AbortedError';
   readonly reason = 'Aborted';

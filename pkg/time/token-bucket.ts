@@ -10,7 +10,8 @@ export class TokenBucket {
   #filledAtMs = Number.NEGATIVE_INFINITY;
 
   constructor({ qps, burst }: { readonly qps: number; readonly burst: number }) {
-    if (!(qps > 0) || !(burst >= 1)) throw new Error(`token bucket: qps ${qps} and burst ${burst} let nothing through`);
+    if (!(qps > 0) || !(burst >= 1))
+      throw new RangeError(`token bucket: qps ${qps} and burst ${burst} let nothing through`);
     this.#perMs = qps / 1000;
     this.#burst = burst;
     this.#tokens = burst;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 
 import { CORE_SCHEMA, load } from 'js-yaml';
 import * as z from 'zod';
@@ -19,6 +19,7 @@ const clusterSchema = z.looseObject({
 
 const execSchema = z.looseObject({
   command: z.string().min(1),
+  args: z.array(z.string()).nullish(),
   apiVersion: optionalText,
   env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
   provideClusterInfo: z.boolean().optional(),
@@ -27,15 +28,21 @@ const execSchema = z.looseObject({
 const userSchema = z.looseObject({
   token: optionalText,
   tokenFile: optionalText,
+  username: optionalText,
+  password: optionalText,
   'client-certificate': optionalText,
+  'client-certificate-data': optionalText,
   'client-key': optionalText,
+  'client-key-data': optionalText,
+  as: optionalText,
   'as-uid': optionalText,
   'as-groups': z.array(z.string()).optional(),
   'as-user-extra': z.record(z.string(), z.array(z.string())).nullish(),
   exec: execSchema.optional(),
+  'auth-provider': z.looseObject({ name: z.string() }).optional(),
 });
 
-const contextSchema = z.looseObject({ cluster: z.string().min(1), user: optionalText });
+const contextSchema = z.looseObject({ cluster: z.string().min(1), user: optionalText, namespace: optionalText });
 
 // Entries that the current context does not use may be invalid, so each entry is validated when it is used.
 const fileSchema = z.looseObject({
@@ -48,47 +55,85 @@ const fileSchema = z.looseObject({
 export type KubeconfigCluster = z.output<typeof clusterSchema>;
 export type KubeconfigUser = z.output<typeof userSchema>;
 
+export type ExecPlugin = z.output<typeof execSchema>;
+
 /** The current context of a kubeconfig, with absolute paths. */
 export interface CurrentContext {
   readonly cluster: KubeconfigCluster;
   readonly user: KubeconfigUser;
+  readonly namespace: string | undefined;
 }
 
-/** Throws `ConfigError` if the file is not valid. The message is one line that names the file and the field. */
-export function readKubeconfigFile(path: string): CurrentContext {
-  const place = `kubeconfig ${path}`;
-  const file = check(place, fileSchema, parseYaml(place, readNamedFile(place, path)));
-  const contextName = file['current-context'];
-  if (contextName === undefined || contextName === '') throw new ConfigError(`${place}: current-context is not set`);
-  const context = entry({ place, kind: 'context', name: contextName }, contextSchema, file.contexts);
-  const cluster = entry({ place, kind: 'cluster', name: context.cluster }, clusterSchema, file.clusters);
-  const user =
-    context.user === undefined || context.user === ''
-      ? {}
-      : entry({ place, kind: 'user', name: context.user }, userSchema, file.users);
-
-  const directory = dirname(path);
-  const absolute = (field: string, name: string | undefined): string | undefined => {
-    if (name === undefined || name === '') return undefined;
-    const absolutePath = isAbsolute(name) ? name : join(directory, name);
-    readNamedFile(`${place}: ${field}`, absolutePath); // fails at the start instead of at the first request
-    return absolutePath;
-  };
+/**
+ * Reads one kubeconfig or several, as kubectl merges them: the first file that has a name, or sets the current context,
+ * wins. Throws `ConfigError` if they are not valid. The message is one line that names the file and the field.
+ */
+export function readKubeconfigFiles(paths: readonly string[]): CurrentContext {
+  const files = paths.map(readFile);
+  const place = `kubeconfig ${paths.join(delimiter)}`;
+  const contextName = files.map((file) => file.content['current-context']).find(isSet);
+  if (contextName === undefined) throw new ConfigError(`${place}: current-context is not set`);
+  const find = <S extends z.ZodType>(kind: EntryKind, name: string, schema: S): Entry<z.output<S>> =>
+    findEntry({ place, kind, name }, schema, files);
+  const { value: context } = find('context', contextName, contextSchema);
+  const { user: userName = '' } = context;
+  const cluster = find('cluster', context.cluster, clusterSchema);
+  const user: Entry<KubeconfigUser> =
+    userName === '' ? { value: {}, file: cluster.file } : find('user', userName, userSchema);
+  if (user.value['auth-provider'] !== undefined) {
+    const { name } = user.value['auth-provider'];
+    throw new ConfigError(`${user.file.place}: auth-provider ${JSON.stringify(name)} is not supported, use exec`);
+  }
   return {
-    cluster: {
-      ...cluster,
-      server: httpUrl(`${place}: server`, cluster.server, { hasTls: hasTls(cluster, user) }),
-      'certificate-authority': absolute('certificate-authority', cluster['certificate-authority']),
-      'proxy-url': proxyUrl(`${place}: proxy-url`, cluster['proxy-url']),
-    },
-    user: {
-      ...user,
-      tokenFile: absolute('tokenFile', user.tokenFile),
-      'client-certificate': absolute('client-certificate', user['client-certificate']),
-      'client-key': absolute('client-key', user['client-key']),
-      exec: user.exec && { ...user.exec, command: commandPath(directory, user.exec.command) },
-    },
+    cluster: resolveCluster(cluster, hasTls(cluster.value, user.value)),
+    user: resolveUser(user),
+    namespace: isSet(context.namespace) ? context.namespace : undefined,
   };
+}
+
+interface File {
+  readonly path: string;
+  readonly place: string;
+  readonly content: z.output<typeof fileSchema>;
+}
+
+/** An entry, and the file that its paths are relative to. */
+interface Entry<T> {
+  readonly value: T;
+  readonly file: File;
+}
+
+function readFile(path: string): File {
+  const place = `kubeconfig ${path}`;
+  // An empty file is no mistake: kubectl makes one.
+  return { path, place, content: check(place, fileSchema, parseYaml(place, readNamedFile(place, path)) ?? {}) };
+}
+
+function resolveCluster({ value, file }: Entry<KubeconfigCluster>, tls: boolean): KubeconfigCluster {
+  const { place } = file;
+  return {
+    ...value,
+    server: httpUrl(`${place}: server`, value.server, { hasTls: tls }),
+    'certificate-authority': absolute(file, 'certificate-authority', value['certificate-authority']),
+    'proxy-url': proxyUrl(`${place}: proxy-url`, value['proxy-url']),
+  };
+}
+
+function resolveUser({ value, file }: Entry<KubeconfigUser>): KubeconfigUser {
+  return {
+    ...value,
+    tokenFile: absolute(file, 'tokenFile', value.tokenFile),
+    'client-certificate': absolute(file, 'client-certificate', value['client-certificate']),
+    'client-key': absolute(file, 'client-key', value['client-key']),
+    exec: value.exec && { ...value.exec, command: commandPath(dirname(file.path), value.exec.command) },
+  };
+}
+
+function absolute({ path, place }: File, field: string, name: string | undefined): string | undefined {
+  if (!isSet(name)) return undefined;
+  const absolutePath = isAbsolute(name) ? name : join(dirname(path), name);
+  readNamedFile(`${place}: ${field}`, absolutePath); // fails at the start instead of at the first request
+  return absolutePath;
 }
 
 export function hasTls(cluster: KubeconfigCluster, user: KubeconfigUser): boolean {
@@ -97,7 +142,7 @@ export function hasTls(cluster: KubeconfigCluster, user: KubeconfigUser): boolea
   return isSet(authority) || isSet(certificate) || cluster['insecure-skip-tls-verify'] === true;
 }
 
-function isSet(text: unknown): boolean {
+export function isSet(text: string | undefined): text is string {
   return text !== undefined && text !== '';
 }
 
@@ -146,20 +191,25 @@ function parseYaml(place: string, text: string): unknown {
   }
 }
 
+type EntryKind = 'context' | 'cluster' | 'user';
+
 interface EntryName {
   readonly place: string;
-  readonly kind: 'context' | 'cluster' | 'user';
+  readonly kind: EntryKind;
   readonly name: string;
 }
 
-function entry<S extends z.ZodType>(
+function findEntry<S extends z.ZodType>(
   { place, kind, name }: EntryName,
   schema: S,
-  entries: readonly Readonly<Record<string, unknown>>[] | null | undefined,
-): z.output<S> {
-  const found = entries?.find((candidate) => candidate['name'] === name);
-  if (found === undefined) throw new ConfigError(`${place}: ${kind} ${JSON.stringify(name)} does not exist`);
-  return check(`${place}: ${kind} ${JSON.stringify(name)}`, schema, found[kind] ?? {});
+  files: readonly File[],
+): Entry<z.output<S>> {
+  for (const file of files) {
+    const found = file.content[`${kind}s`]?.find((candidate) => candidate['name'] === name);
+    if (found === undefined) continue;
+    return { value: check(`${file.place}: ${kind} ${JSON.stringify(name)}`, schema, found[kind] ?? {}), file };
+  }
+  throw new ConfigError(`${place}: ${kind} ${JSON.stringify(name)} does not exist`);
 }
 
 function check<S extends z.ZodType>(place: string, schema: S, value: unknown): z.output<S> {
