@@ -1,0 +1,127 @@
+import {
+  isBeingDeleted,
+  keyOf,
+  metadataOf,
+  StatefulSets,
+  type Cached,
+  type ControllerRevision,
+  type Pod,
+  type StatefulSet,
+  type Unsaved,
+} from '../../pkg/api/index.ts';
+import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
+import { asError, type PendingWrites, type ReconcileResult } from '../../pkg/controller/index.ts';
+import type { Clock } from '../../pkg/time/index.ts';
+import { applyPods, type ApplyDeps, type PodsOutcome } from './apply.ts';
+import { applyUpdateRevision, deleteRevisions, type HistoryDeps } from './apply-history.ts';
+import type { KnownClaims } from './claims.ts';
+import { planUpdateRevision, selectCurrentRevision, selectSurplus, versionOf } from './history.ts';
+import type { Versions } from './identity.ts';
+import type { StatefulSetMetrics } from './metrics.ts';
+import { planPods } from './plan.ts';
+import { ordinalOf } from './ordinals.ts';
+import type { Arrangement } from './replicas.ts';
+import { countUnavailable, maxUnavailableOf } from './rolling.ts';
+import { computeStatus, isStatusCurrent, nextStatusChangeMs, type Status } from './status.ts';
+
+export interface Snapshot {
+  readonly set: Cached<StatefulSet>;
+  readonly pods: readonly Cached<Pod>[];
+  /** The same pods, each in its place. */
+  readonly arrangement: Arrangement;
+  /** Oldest first. */
+  readonly revisions: readonly Cached<ControllerRevision>[];
+  readonly claims: KnownClaims;
+}
+
+export interface SyncDeps extends ApplyDeps, HistoryDeps {
+  readonly pendingSets: PendingWrites<StatefulSet>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly metrics: StatefulSetMetrics;
+  readonly gates: {
+    /** StatefulSetSemanticRevisionComparison */
+    readonly comparesMeaning: boolean;
+    /** MaxUnavailableStatefulSet */
+    readonly maxUnavailable: boolean;
+  };
+}
+
+/** Stores the revision, creates, updates and deletes pods, writes the status, and truncates the history. */
+export async function syncStatefulSet(
+  snapshot: Snapshot,
+  deps: SyncDeps,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const { set, pods, revisions } = snapshot;
+  const planned = planUpdateRevision(set, revisions, deps.gates);
+  // A set that is being deleted gets only a status. Its revisions may already be orphaned.
+  if (isBeingDeleted(set.metadata) && planned.kind !== 'known') return {};
+  const { revision: update, collisionCount } = await applyUpdateRevision(planned, set, deps, signal);
+  const current = selectCurrentRevision(set, revisions, update);
+  const versions = { current: versionOf(set, current), update: versionOf(set, update) };
+  const nowMs = deps.clock.now();
+  const outcome = await syncPods({ ...snapshot, versions, nowMs }, deps, signal);
+  const { minReadySeconds = 0 } = set.spec;
+  const counted = isBeingDeleted(set.metadata) ? pods : pods.filter((pod) => ordinalOf(pod) !== undefined);
+  const { deletedForUpdate } = outcome;
+  const input = { set, pods: counted, versions, collisionCount, deletedForUpdate, minReadySeconds, nowMs };
+  const status = computeStatus(input);
+  const errors = [
+    outcome.error,
+    await failureOf(() => writeStatus(set, status, deps, signal)),
+    await failureOf(() => {
+      const surplus = selectSurplus(set, revisions, { pods, live: [current, update] });
+      return deleteRevisions(surplus, set, deps, signal);
+    }),
+  ];
+  const error = errors.find((each) => each !== undefined);
+  if (error !== undefined) throw error;
+  return { requeueAfterMs: nextStatusChangeMs(set, pods, status, nowMs) };
+}
+
+async function syncPods(
+  { set, arrangement, claims, versions, nowMs }: Snapshot & { readonly versions: Versions; readonly nowMs: number },
+  deps: SyncDeps,
+  signal: AbortSignal,
+): Promise<PodsOutcome> {
+  const availability = { minReadySeconds: set.spec.minReadySeconds ?? 0, nowMs };
+  const maxUnavailable = deps.gates.maxUnavailable ? maxUnavailableOf(set) : undefined;
+  if (maxUnavailable !== undefined) {
+    deps.metrics.availability(set, maxUnavailable, countUnavailable({ arrangement, ...availability }));
+  }
+  const plan = planPods({ set, arrangement, versions, claims, maxUnavailable, ...availability });
+  return applyPods(plan, set, deps, signal);
+}
+
+/** Returns the error, so that the later steps are still taken. */
+async function failureOf(write: () => Promise<void>): Promise<Error | undefined> {
+  try {
+    await write();
+    return undefined;
+  } catch (error) {
+    return asError(error);
+  }
+}
+
+/** Writes the status if it has changed. After a conflict, writes it once more to the live object. */
+async function writeStatus(
+  set: Cached<StatefulSet>,
+  status: Status,
+  { client, pendingSets }: { readonly client: Client; readonly pendingSets: PendingWrites<StatefulSet> },
+  signal: AbortSignal,
+): Promise<void> {
+  if (isStatusCurrent(set, status)) return;
+  const write = async (base: Cached<StatefulSet>): Promise<void> => {
+    const updated = { ...base, status } as Unsaved<StatefulSet>;
+    const { metadata } = await client.updateStatus(metadataOf(StatefulSets), updated, signal);
+    pendingSets.wrote(keyOf(set), metadata.resourceVersion);
+  };
+  try {
+    await write(set);
+  } catch (error) {
+    if (isNotFound(error)) return;
+    if (!isConflict(error)) throw error;
+    const live = await client.get(StatefulSets, keyOf(set), signal);
+    if (live.metadata.uid === set.metadata.uid) await write(live);
+  }
+}

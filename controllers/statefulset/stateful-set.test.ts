@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+
+import {
+  ControllerRevisions,
+  keyOf,
+  PersistentVolumeClaims,
+  Pods,
+  StatefulSets,
+  type PersistentVolumeClaim,
+} from '../../pkg/api/index.ts';
+import { controllerRevision, pod, runningStatus, statefulSet } from '../../test/support/builders.ts';
+import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import { createStatefulSetController } from './stateful-set.ts';
+
+const run = (test: TestContext, use: () => Promise<void>): Promise<void> =>
+  whileRunning(test, createStatefulSetController(test.context, 1), use);
+const { signal } = new AbortController();
+const namesOf = (objects: readonly { metadata: { name: string } }[]): string[] =>
+  objects.map(({ metadata }) => metadata.name);
+
+describe('the StatefulSet controller', () => {
+  test('stores the revision, creates the first pod, and writes the status', async () => {
+    const context = createTestContext();
+    context.server.seed(StatefulSets, statefulSet({ name: 'web', spec: { replicas: 3 } }));
+    await run(context, settle);
+    expect(context.client.writes.map(({ verb, resource, subresource }) => [verb, resource, subresource])).toEqual([
+      ['create', 'controllerrevisions.apps', undefined],
+      ['create', 'pods', undefined],
+      ['update', 'statefulsets.apps', 'status'],
+    ]);
+    const [revision] = context.server.stored(ControllerRevisions);
+    const [set] = context.server.stored(StatefulSets);
+    expect(set?.status).toMatchObject({ replicas: 0, updateRevision: revision?.metadata.name });
+  });
+
+  test('adopts pods with its name and revisions with its labels, and releases pods of another name', async () => {
+    const context = createTestContext();
+    const labels = { app: 'web' };
+    const set = context.server.seed(StatefulSets, statefulSet({ name: 'web' }));
+    const owner = { kind: StatefulSets, object: set };
+    context.server.seed(Pods, pod({ name: 'web-0', labels, status: runningStatus() }));
+    context.server.seed(Pods, pod({ name: 'other', labels }));
+    context.server.seed(Pods, pod({ name: 'mine-0', labels, owner }));
+    context.server.seed(ControllerRevisions, controllerRevision({ name: 'old', labels }, { data: {} }));
+    await run(context, () => context.clock.advance(1000).then(settle));
+    const ownersOf = (name: string) =>
+      context.server.stored(Pods).find(({ metadata }) => metadata.name === name)?.metadata.ownerReferences ?? [];
+    expect(ownersOf('web-0')).toMatchObject([{ uid: set.metadata.uid }]);
+    expect([...ownersOf('other'), ...ownersOf('mine-0')]).toEqual([]);
+    const adopted = context.server.stored(ControllerRevisions).find(({ metadata }) => metadata.name === 'old');
+    expect(adopted?.metadata.ownerReferences).toMatchObject([{ uid: set.metadata.uid }]);
+  });
+
+  test('continues when a conflicting claim is deleted', async () => {
+    const context = createTestContext();
+    const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec: {} }] as PersistentVolumeClaim[];
+    const persistentVolumeClaimRetentionPolicy = { whenDeleted: 'Retain', whenScaled: 'Delete' };
+    const spec = { volumeClaimTemplates, persistentVolumeClaimRetentionPolicy };
+    context.server.seed(StatefulSets, statefulSet({ name: 'web', spec }));
+    const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web-0', uid: 'earlier', controller: true };
+    const metadata = { namespace: 'default', name: 'data-web-0', ownerReferences: [owner] };
+    const claim = context.server.seed(PersistentVolumeClaims, { metadata, spec: {} });
+    await run(context, async () => {
+      expect(namesOf(context.server.stored(Pods))).toEqual([]);
+      await context.server.delete(PersistentVolumeClaims, keyOf(claim), {}, signal);
+      await settle();
+      expect(namesOf(context.server.stored(Pods))).toEqual(['web-0']);
+    });
+  });
+
+  test('creates no revision for a set that is being deleted', async () => {
+    const context = createTestContext();
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['orphan'] };
+    context.server.seed(StatefulSets, statefulSet({ name: 'web', metadata }));
+    await run(context, settle);
+    expect(context.client.writes).toEqual([]);
+  });
+});

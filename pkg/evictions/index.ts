@@ -1,0 +1,2 @@
+export * from './evictions.ts';
+export * from './evict-pod.ts';
