@@ -27,7 +27,7 @@ describe('computeRules', () => {
       expected: [rule('pods', 'get'), rule('services', 'get')],
     },
     {
-      name: 'each rule once, also where an empty list stands for an absent one',
+      name: 'each rule once, and an empty list equals an absent one',
       others: [
         role('a', { labels: toView, rules: [{ ...rule('pods', 'get'), resourceNames: [] }] }),
         role('b', { labels: toView, rules: [rule('pods', 'get'), rule('pods', 'get', 'list')] }),

@@ -52,13 +52,13 @@ describe('issueCertificate', () => {
     expect(parsed.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
   });
 
-  test('does not pass as the work of another authority of the same name', () => {
+  test('is not trusted by another authority of the same name', () => {
     const other = new X509Certificate(createAuthority({ commonName: 'test-ca', validity }).certificate);
     const parsed = new X509Certificate(issueCertificate(authority, request).certificate);
     expect(parsed.verify(other.publicKey)).toBe(false);
   });
 
-  test('lets a server and a client meet over TLS, each checking the other', async () => {
+  test('lets a server and a client authenticate each other over TLS', async () => {
     const server = issueCertificate(authority, request);
     const client = issueCertificate(authority, { commonName: 'jane', usages: ['client'], validity });
     const listener = createServer(

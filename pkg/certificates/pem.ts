@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 
 /** The text is not usable as a list of PEM certificates. */
 export class CertificateListError extends Error {
@@ -23,4 +23,25 @@ export function readCertificates(pem: string): readonly X509Certificate[] {
 export function parseCertificates(pem: string): string {
   readCertificates(pem);
   return pem;
+}
+
+/** A file holds no usable private key. The message completes "the file …". */
+export class PrivateKeyError extends Error {
+  override readonly name = 'PrivateKeyError';
+  readonly reason = 'UnusablePrivateKey';
+}
+
+/** Reads the first private key of a PEM file. Throws a `PrivateKeyError`. */
+export function readPrivateKey(pem: string): KeyObject {
+  // Files may hold more, such as the parameters that openssl writes before an EC key.
+  const blocks = pem.match(/-----BEGIN ((?:EC |RSA )?PRIVATE KEY)-----[^]+?-----END \1-----/g) ?? [];
+  let cause: unknown;
+  for (const block of blocks) {
+    try {
+      return createPrivateKey(block);
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw new PrivateKeyError('contains no RSA or ECDSA private key', { cause });
 }

@@ -1,1 +1,2 @@
 export * from './token-secrets.ts';
+export * from './bootstrap-tokens.ts';

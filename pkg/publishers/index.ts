@@ -1,0 +1,1 @@
+export * from './sync-codes.ts';
