@@ -1,0 +1,4 @@
+export * from './annotations.ts';
+export * from './attachments.ts';
+export * from './plugins.ts';
+export * from './translate.ts';

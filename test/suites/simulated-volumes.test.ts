@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+
+import {
+  objectKey,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  StatefulSets,
+  StorageClasses,
+  VolumeAttachments,
+} from '../../pkg/api/index.ts';
+import { startTestCluster } from '../../pkg/testing/index.ts';
+import { hollowDriver } from '../../pkg/hollow/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { RandomVolumes, VolumeHistory } from '../support/random-volumes.ts';
+
+const controllers = [
+  'statefulset-controller',
+  'persistentvolume-binder-controller',
+  'persistentvolume-attach-detach-controller',
+  'persistentvolumeclaim-protection-controller',
+  'persistentvolume-protection-controller',
+  'garbage-collector-controller',
+];
+const labels = { app: 'db' };
+const podSpec = { containers: [{ name: 'db', image: 'example' }], terminationGracePeriodSeconds: 0 };
+const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+
+function setOf(name: string, storageClassName?: string) {
+  const claim = { metadata: { name: 'data' }, spec: { ...storage, ...(storageClassName && { storageClassName }) } };
+  return {
+    metadata: { namespace: 'default', name },
+    spec: {
+      replicas: 3,
+      serviceName: name,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: podSpec },
+      volumeClaimTemplates: [claim],
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
+    },
+  };
+}
+
+test.for([
+  ['of the default class', undefined],
+  ['that wait for their pods', 'delayed'],
+] as const)('a StatefulSet with claims %s comes up, and its volumes go with it', async ([, storageClassName]) => {
+  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 2, controllers });
+  const { client } = cluster;
+  await client.create(StorageClasses, {
+    metadata: { name: 'delayed' },
+    provisioner: hollowDriver,
+    volumeBindingMode: 'WaitForFirstConsumer',
+  });
+  await client.create(StatefulSets, setOf('db', storageClassName));
+  await cluster.until(StatefulSets, objectKey('default', 'db'), ({ status }) => status?.readyReplicas === 3);
+  const claims = await client.list(PersistentVolumeClaims);
+  expect(claims.map(({ status }) => status?.phase)).toEqual(['Bound', 'Bound', 'Bound']);
+  expect(new Set(claims.map(({ spec }) => spec.volumeName)).size).toBe(3);
+  expect(await client.list(VolumeAttachments)).toHaveLength(3);
+
+  await client.delete(StatefulSets, objectKey('default', 'db'));
+  for (const { metadata } of claims) await cluster.untilGone(PersistentVolumeClaims, { metadata });
+  for (const { spec } of claims)
+    await cluster.untilGone(PersistentVolumes, objectKey(undefined, spec.volumeName ?? ''));
+});
+
+test('no volume ever has two claims or two nodes, or is reclaimed before its claim and the pods of that are gone', async ({
+  signal,
+  annotate,
+}) => {
+  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 3, controllers });
+  const client = cluster.client.raw;
+  const seed = Math.floor(Math.random() * 2 ** 32);
+  await annotate(`seed ${seed}`);
+  const history = new VolumeHistory();
+  const stop = new AbortController();
+  const followed = history.follow(client, AbortSignal.any([signal, stop.signal]));
+  const users = new RandomVolumes(client, seed, signal);
+  await users.run(8, 600);
+  await users.end();
+  await eventually(async () => {
+    const claims = await cluster.client.list(PersistentVolumeClaims);
+    const volumes = await cluster.client.list(PersistentVolumes);
+    return claims.length === 0 && volumes.every(({ spec }) => spec.persistentVolumeReclaimPolicy === 'Retain');
+  }, signal);
+  stop.abort();
+  await followed;
+  expect(history.judge()).toEqual([]);
+  expect(history.counts.attached).toBeGreaterThan(10);
+  expect(history.counts.bound).toBeGreaterThan(10);
+  expect(history.counts.released).toBeGreaterThan(10);
+});
