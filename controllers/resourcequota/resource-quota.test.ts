@@ -1,0 +1,190 @@
+import { expect, test, vi } from 'vitest';
+
+import {
+  ConfigMaps,
+  defineKind,
+  DeviceClasses,
+  keyOf,
+  Pods,
+  ResourceClaims,
+  ResourceQuotas,
+  type Kind,
+  type ResourceQuota,
+} from '../../pkg/api/index.ts';
+import { build, configMap, container, pod } from '../../test/support/builders.ts';
+import { apiError } from '../../test/support/recording-client.ts';
+import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import { createResourceQuotaController } from './resource-quota.ts';
+
+const signal = new AbortController().signal;
+const Widgets = defineKind({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  resource: 'widgets',
+  namespaced: true,
+});
+const verbs = new Set(['create', 'list', 'watch', 'delete']);
+const resyncMs = 300_000;
+
+/** A server whose discovery lists these kinds. */
+function contextWith(served: Kind[]): TestContext {
+  const base = createTestContext({ freeze: true });
+  const all = async () => ({ resources: served.map((kind) => ({ kind, verbs })), failures: new Map<string, string>() });
+  const discovery = { preferred: all, all, kindFor: async () => undefined, refresh: async () => {} };
+  return { ...base, context: { ...base.context, discovery, gates: { isEnabled: () => true } } };
+}
+
+const quota = (hard: Record<string, string>, more: object = {}): ResourceQuota =>
+  build(ResourceQuotas, { name: 'limits' }, { spec: { hard, ...more } });
+const sized = (name: string, cpu: string) =>
+  pod({ name, spec: { containers: [container({ resources: { requests: { cpu } } })] } });
+
+function usedOf({ server }: TestContext): Record<string, string> | undefined {
+  return server.stored(ResourceQuotas)[0]?.status?.used;
+}
+
+/** What the API server does for a new object: it charges first. */
+async function charge({ server }: TestContext, used: Record<string, string>): Promise<void> {
+  const [stored] = server.stored(ResourceQuotas);
+  if (stored !== undefined)
+    await server.updateStatus(ResourceQuotas, { ...stored, status: { ...stored.status, used } }, signal);
+}
+
+const run = (base: TestContext, use: () => Promise<void>): Promise<void> =>
+  whileRunning(base, createResourceQuotaController(base.context, { workers: 2, resyncMs }), async () => {
+    await pass(base, 200); // the lists of the resources that quotas name
+    await use();
+  });
+
+async function pass({ clock }: TestContext, ms: number): Promise<void> {
+  await settle();
+  await clock.advance(ms);
+  await settle();
+}
+
+test('usage follows objects that go at once, and what is charged but does not come after a while', async () => {
+  const base = contextWith([Pods, ConfigMaps]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5', 'requests.cpu': '4', configmaps: '3' }));
+  const first = base.server.seed(Pods, sized('first', '250m'));
+  base.server.seed(Pods, sized('second', '0.5'));
+  base.server.seed(ConfigMaps, configMap({ name: 'a' }));
+  await run(base, async () => {
+    expect(usedOf(base)).toEqual({ pods: '2', 'requests.cpu': '750m', configmaps: '1' });
+    await base.server.delete(Pods, keyOf(first), {}, signal);
+    await pass(base, 50);
+    expect(usedOf(base)).toEqual({ pods: '1', 'requests.cpu': '500m', configmaps: '1' });
+    await charge(base, { pods: '2', 'requests.cpu': '1500m', configmaps: '1' });
+    await settle();
+    expect(usedOf(base)?.['pods']).toBe('2');
+    await pass(base, 3000);
+    expect(usedOf(base)?.['pods']).toBe('1');
+  });
+});
+
+test('a new object that the API server has charged costs no write', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+  await run(base, async () => {
+    const writes = base.client.writes.length;
+    await charge(base, { pods: '1' });
+    base.server.seed(Pods, sized('new', '1'));
+    await pass(base, 10_000);
+    expect(usedOf(base)).toEqual({ pods: '1' });
+    expect(base.client.writes.length).toBe(writes);
+  });
+});
+
+test('objects of a namespace are read once, not with each change', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5000' }));
+  for (let i = 0; i < 500; i++) base.server.seed(Pods, sized(`pod-${i}`, '1'));
+  await run(base, async () => {
+    expect(usedOf(base)).toEqual({ pods: '500' });
+    const lists = vi.spyOn(base.informers.informerFor(Pods).store, 'list');
+    for (let i = 0; i < 20; i++) {
+      await base.server.delete(Pods, keyOf(sized(`pod-${i}`, '1')), {}, signal);
+      await pass(base, 100);
+    }
+    expect(usedOf(base)).toEqual({ pods: '480' });
+    expect(lists).not.toHaveBeenCalled();
+  });
+});
+
+test('a kind that comes later is counted from then on, and the usage stays when it goes', async () => {
+  const served: Kind[] = [Pods];
+  const base = contextWith(served);
+  base.server.seed(ResourceQuotas, quota({ pods: '5', 'count/widgets.example.com': '5' }));
+  base.server.seed(Widgets, build(Widgets, { name: 'a' }, {}));
+  await run(base, async () => {
+    expect(usedOf(base)).toEqual({ pods: '0' });
+    served.push(Widgets);
+    await pass(base, 30_000);
+    await pass(base, 1000);
+    expect(usedOf(base)).toEqual({ pods: '0', 'count/widgets.example.com': '1' });
+    served.pop();
+    await pass(base, 30_000);
+    expect(usedOf(base)).toEqual({ pods: '0', 'count/widgets.example.com': '1' });
+  });
+});
+
+test('a kind that cannot be listed holds up its own usage alone', async () => {
+  const base = contextWith([Pods, Widgets]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5', 'count/widgets.example.com': '5' }));
+  base.server.seed(Widgets, build(Widgets, { name: 'a' }, {}));
+  let isBroken = true;
+  base.server.before('*', ({ resource }) => {
+    if (isBroken && resource.startsWith('widgets'))
+      throw apiError(500, 'InternalError', 'the conversion webhook fails');
+  });
+  await run(base, async () => {
+    expect(usedOf(base)).toBeUndefined();
+    for (let seconds = 0; seconds < 40; seconds += 5) await pass(base, 5000);
+    expect(usedOf(base)).toEqual({ pods: '0' });
+    isBroken = false;
+    for (let seconds = 0; seconds < 60; seconds += 5) await pass(base, 5000);
+    expect(usedOf(base)).toEqual({ pods: '0', 'count/widgets.example.com': '1' });
+  });
+});
+
+test('a full resync sees what has changed with time alone', async () => {
+  const base = contextWith([Pods]);
+  const deletionTimestamp = new Date(base.clock.now() + 30_000).toISOString();
+  base.server.seed(ResourceQuotas, quota({ pods: '5', 'count/pods': '5' }));
+  base.server.seed(Pods, pod({ metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30, finalizers: ['x/y'] } }));
+  await run(base, async () => {
+    expect(usedOf(base)).toEqual({ pods: '1', 'count/pods': '1' });
+    await pass(base, resyncMs);
+    expect(usedOf(base)).toEqual({ pods: '0', 'count/pods': '1' });
+  });
+});
+
+test('a claim for an extended resource is charged as far as its pod is not', async () => {
+  const base = contextWith([Pods, ResourceClaims, DeviceClasses]);
+  const name = 'requests.example.com/gpu';
+  base.server.seed(ResourceQuotas, quota({ [name]: '50' }));
+  const requests = { 'example.com/gpu': '2' };
+  const user = base.server.seed(
+    Pods,
+    pod({ name: 'user', spec: { containers: [container({ resources: { requests } })] } }),
+  );
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'user', uid: user.metadata.uid, controller: true }];
+  const annotations = { 'resource.kubernetes.io/extended-resource-claim': 'true' };
+  const exactly = { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 3 };
+  const devices = { requests: [{ name: 'a', exactly }] };
+  base.server.seed(
+    ResourceClaims,
+    build(ResourceClaims, { metadata: { annotations, ownerReferences } }, { spec: { devices } }),
+  );
+  base.server.seed(
+    DeviceClasses,
+    build(DeviceClasses, { name: 'gpu' }, { spec: { extendedResourceName: 'example.com/gpu' } }),
+  );
+  await run(base, async () => {
+    await pass(base, 1000);
+    expect(usedOf(base)).toEqual({ [name]: '3' });
+    await base.server.delete(Pods, keyOf(user), {}, signal);
+    await pass(base, 3000);
+    expect(usedOf(base)).toEqual({ [name]: '3' });
+  });
+});

@@ -1,0 +1,89 @@
+import type { Cached, KubeObject, ObjectKey } from '../../pkg/api/index.ts';
+import type { Amount, AmountFormat } from '../../pkg/quantities/index.ts';
+import { maskUsage, type Evaluator, type ScopeRequirement, type Usage } from '../../pkg/quota/index.ts';
+
+/** How a sum has changed. A change that lowers one sum is a decrease, also if it raises another. */
+export type Change = 'none' | 'increase' | 'decrease';
+
+interface Sum {
+  nanos: bigint;
+  /** How many of the charged amounts that are not zero are written in each format. */
+  readonly formats: Record<AmountFormat, number>;
+}
+
+/**
+ * What the objects of one resource cost one quota: the charge of each object, and the sums. One change of one object costs
+ * the same however many objects there are.
+ */
+export class Tally {
+  readonly names: ReadonlySet<string>;
+  readonly scopes: readonly ScopeRequirement[];
+  /** All objects of the namespace have been charged once. Until then, the sums are too low. */
+  isComplete = false;
+  /** The charges are to be computed again from the cache. */
+  isDue = true;
+  readonly #evaluator: Evaluator;
+  readonly #charges = new Map<ObjectKey, Usage>();
+  readonly #sums: ReadonlyMap<string, Sum>;
+
+  constructor(evaluator: Evaluator, names: ReadonlySet<string>, scopes: readonly ScopeRequirement[]) {
+    this.#evaluator = evaluator;
+    this.names = names;
+    this.scopes = scopes;
+    this.#sums = new Map(
+      [...names].map((name) => [name, { nanos: 0n, formats: { BinarySI: 0, DecimalSI: 0, DecimalExponent: 0 } }]),
+    );
+  }
+
+  /** The objects that are charged. */
+  get keys(): IterableIterator<ObjectKey> {
+    return this.#charges.keys();
+  }
+
+  /** Charges the object as it is now, in place of what it was charged before. An absent object costs nothing. */
+  charge(key: ObjectKey, object: Cached<KubeObject> | undefined): Change {
+    const before = this.#charges.get(key);
+    const after = object !== undefined && this.#matches(object) ? this.#costOf(object) : undefined;
+    if (before === after) return 'none';
+    if (after === undefined) this.#charges.delete(key);
+    else this.#charges.set(key, after);
+    const former = new Map([...this.#sums].map(([name, { nanos }]) => [name, nanos]));
+    if (before !== undefined) this.#add(before, -1);
+    if (after !== undefined) this.#add(after, 1);
+    let change: Change = 'none';
+    for (const [name, { nanos }] of this.#sums) {
+      const formerly = former.get(name) ?? 0n;
+      if (nanos < formerly) return 'decrease';
+      if (nanos > formerly) change = 'increase';
+    }
+    return change;
+  }
+
+  sumOf(name: string): Amount | undefined {
+    const sum = this.#sums.get(name);
+    if (sum === undefined) return undefined;
+    const { BinarySI, DecimalSI, DecimalExponent } = sum.formats;
+    // Objects may use different notations. The Go binary takes that of any one of them.
+    const format = BinarySI > 0 ? 'BinarySI' : DecimalSI > 0 || DecimalExponent === 0 ? 'DecimalSI' : 'DecimalExponent';
+    return { nanos: sum.nanos, format };
+  }
+
+  #matches(object: Cached<KubeObject>): boolean {
+    return this.scopes.every((scope) => this.#evaluator.matchesScope(scope, object));
+  }
+
+  #costOf(object: Cached<KubeObject>): Usage {
+    const usage = this.#evaluator.usageOf(object);
+    // Counts of all objects of a resource share one usage.
+    return [...usage.keys()].every((name) => this.names.has(name)) ? usage : maskUsage(usage, this.names);
+  }
+
+  #add(usage: Usage, sign: 1 | -1): void {
+    for (const [name, { nanos, format }] of usage) {
+      const sum = this.#sums.get(name);
+      if (sum === undefined || nanos === 0n) continue;
+      sum.nanos += sign === 1 ? nanos : -nanos;
+      sum.formats[format] += sign;
+    }
+  }
+}

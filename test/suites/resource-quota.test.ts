@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { ConfigMaps, CustomResourceDefinitions, objectKey, Pods, ResourceQuotas } from '../../pkg/api/index.ts';
+import { apiErrorOf, ClientBuilder, isForbidden, loadKubeconfig } from '../../pkg/client/index.ts';
+import { systemClock } from '../../pkg/time/index.ts';
+import { compareStates } from '../support/compare-state.ts';
+import { eventually } from '../support/eventually.ts';
+import { startManager, type Manager } from '../support/manager.ts';
+import { QuotaChurn } from '../support/quota-churn.ts';
+import { runQuotaScenarios } from '../support/quota-scenarios.ts';
+import { defineWidgets, QuotaUser, Widgets } from '../support/quota-user.ts';
+import { runWith, startEither, type Scenario } from '../support/side-by-side.ts';
+import { createNamespace, useCluster } from './use-cluster.ts';
+
+const cluster = useCluster();
+const controllers = ['resourcequota-controller'];
+let clients: ClientBuilder;
+
+beforeAll(async () => {
+  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
+  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'suite' });
+});
+afterAll(() => clients?.close());
+
+test('quotas end with the same usage with both controller managers', async ({ signal }) => {
+  await defineWidgets(clients.clientFor('user'), signal);
+  const scenario: Scenario = {
+    controllers,
+    kinds: [ResourceQuotas],
+    // The Go binary corrects what the API server has charged too much or too little with a full resync only.
+    flags: ['--resource-quota-sync-period=1s', '--kube-api-qps=500', '--kube-api-burst=500'],
+    run: (stage) => runQuotaScenarios(new QuotaUser(stage.client, stage.namespace, signal)),
+  };
+  const ours = await runWith('ours', cluster(), scenario, signal);
+  const go = await runWith('go', cluster(), scenario, signal);
+  expect(ours.objects.length).toBeGreaterThan(10);
+  expect(compareStates(ours, go, { names: ['ours', 'go'] })).toEqual([]);
+});
+
+describe('our controller', () => {
+  const flags = ['--controllers=resourcequota-controller', '--leader-elect=false', '--use-service-account-credentials'];
+  let manager: Manager;
+  let user: QuotaUser;
+
+  beforeAll(async () => {
+    manager = await startManager(cluster(), flags); // with the default period of a full resync
+  });
+  afterAll(() => manager?.stop());
+  beforeEach(async ({ signal }) => {
+    user = new QuotaUser(clients.clientFor('user'), await createNamespace(cluster()), signal);
+  });
+
+  test('frees what a deleted object has used, without a full resync', async () => {
+    await user.quota('one', { configmaps: '1' });
+    await user.configMap('first');
+    await user.untilUsed('one', { configmaps: '1' });
+    const refusal = apiErrorOf(await user.create(ConfigMaps, { metadata: { name: 'second' } }).catch((error) => error));
+    expect(refusal?.serverMessage).toBe(
+      'configmaps "second" is forbidden: exceeded quota: one, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',
+    );
+    await user.remove(ConfigMaps, 'first');
+    await user.untilUsed('one', { configmaps: '0' });
+    await user.configMap('second');
+    await user.untilUsed('one', { configmaps: '1' });
+  });
+
+  test('corrects a status that somebody has changed, without a full resync', async () => {
+    await user.quota('wrong', { configmaps: '5' });
+    await user.untilUsed('wrong', { configmaps: '0' });
+    for (const configmaps of ['3', '0']) {
+      await user.configMap(`with-${configmaps}`);
+      await user.patch(ResourceQuotas, 'wrong', { status: { used: { configmaps } } }, 'status');
+    }
+    await expect(user.untilUsed('wrong', { configmaps: '2' })).resolves.toBeUndefined();
+  });
+
+  test('follows its limits', async () => {
+    await user.configMap('a');
+    await user.quota('changed', { configmaps: '5', secrets: '5' });
+    await user.untilUsed('changed', { configmaps: '1', secrets: '0' });
+    await user.patch(ResourceQuotas, 'changed', { spec: { hard: { configmaps: null, services: '3' } } });
+    await user.untilUsed('changed', { secrets: '0', services: '0' });
+    expect((await user.read('changed')).status?.hard).toEqual({ secrets: '5', services: '3' });
+  });
+
+  test('charges pods to all quotas that share a scope, and to the stricter one first of all', async () => {
+    await user.quota('wide', { pods: '10' }, { scopes: ['BestEffort'] });
+    await user.quota('narrow', { pods: '1' }, { scopes: ['BestEffort'] });
+    await user.pod('first');
+    for (const name of ['wide', 'narrow']) await user.untilUsed(name, { pods: '1' });
+    const spec = { containers: [{ name: 'main', image: 'example' }] };
+    const second = user.create(Pods, { metadata: { name: 'second' }, spec });
+    expect(isForbidden(await second.catch((error: unknown) => error))).toBe(true);
+    await user.untilUsed('wide', { pods: '1' });
+  });
+
+  test('counts a kind from the moment it is served, and again after it was gone', async ({ signal }) => {
+    const name = `${Widgets.resource}.${Widgets.group}`;
+    const removeDefinition = async (): Promise<void> => {
+      await user.client.delete(CustomResourceDefinitions, objectKey(undefined, name), {}, signal);
+      await eventually(async () => {
+        return user.client.list(Widgets, {}, signal).then(
+          () => false,
+          () => true,
+        );
+      }, signal);
+    };
+    await defineWidgets(user.client, signal);
+    await removeDefinition();
+    await user.quota('widgets', { [`count/${name}`]: '5' });
+    for (const round of ['first', 'second']) {
+      await defineWidgets(user.client, signal);
+      await user.admit(Widgets, { metadata: { name: round } });
+      await user.untilUsed('widgets', { [`count/${name}`]: '1' });
+      await removeDefinition();
+      await expect(user.untilUsed('widgets', { [`count/${name}`]: '0' })).resolves.toBeUndefined();
+    }
+  });
+
+  test('agrees with the API server and with the Go binary after random changes', async () => {
+    const churn = new QuotaChurn(user, 1);
+    await churn.createQuotas();
+    await churn.run(300);
+    const settled = await churn.untilExact();
+    await churn.fillUp();
+    await manager.stop();
+    await churn.emptyAgain();
+    await churn.clearStatuses();
+    const stop = await startEither('go', cluster(), { controllers });
+    try {
+      expect(await churn.untilComputed()).toEqual(settled);
+    } finally {
+      await stop();
+    }
+  });
+});
