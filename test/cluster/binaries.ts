@@ -26,13 +26,19 @@ const sources = {
   'kube-controller-manager': kubernetes('kube-controller-manager'),
   'kube-scheduler': kubernetes('kube-scheduler'),
   kubectl: kubernetes('kubectl'),
+  // A program of this project. After a change, delete the old one from the cache.
+  'cloud-controller-manager': {
+    module: 'k8s.io/kubernetes',
+    package: './cloud-controller-manager',
+    cacheName: 'kubernetes',
+  },
 } as const satisfies Record<string, Source>;
 
 export type BinaryName = keyof typeof sources;
 
 /**
- * The path of a binary, first match wins: the folder that `KUBEBUILDER_ASSETS` names, the project's cache, a fresh
- * build through Go into that cache. Rejects with one line that says what to do when none of them is possible.
+ * The path of a binary. The first match wins: the directory `KUBEBUILDER_ASSETS`, the project's cache, a build with Go
+ * into that cache. Rejects with one line that says what to do if none of them is possible.
  */
 export async function binaryPath(name: BinaryName): Promise<string> {
   const assets = process.env['KUBEBUILDER_ASSETS'];
@@ -62,7 +68,7 @@ interface Build {
 
 async function build({ name, source, version, target }: Build): Promise<void> {
   const title = `${name} ${version}`;
-  // A build may be interrupted, or run twice at once: only a finished file may carry the final name.
+  // A build may be interrupted, or run twice at once: only a complete file gets the final name.
   const unfinished = `${target}.${String(process.pid)}.unfinished`;
   await mkdir(dirname(target), { recursive: true });
   try {
@@ -74,7 +80,7 @@ async function build({ name, source, version, target }: Build): Promise<void> {
   }
 }
 
-/** Kubernetes reports the version that the linker wrote into it, and `v0.0.0-master` otherwise. */
+/** Kubernetes reports the version that the linker sets, or else `v0.0.0-master`. */
 function linkerFlags(module: string, version: string): string {
   if (module !== 'k8s.io/kubernetes') return '-s -w';
   const [major = '', minor = ''] = version.slice(1).split('.');

@@ -12,16 +12,19 @@
  *     await cluster.startProcess({ name, program, args });     // anything else that must end with the cluster
  *     await cluster.stop();                                    // `await using` does it too
  *
- * Suites take theirs from `test/suites/use-cluster.ts`, which starts and stops it for them. The cluster is a bare one:
- * with no controllers, a new namespace has no `default` ServiceAccount, without which the API server refuses pods.
- * Whoever dies, be it a crash or kill -9: a watchdog ends the servers and removes the directory.
+ * Suites get a cluster from `test/suites/use-cluster.ts`, which starts and stops it. No controllers run in the cluster:
+ * a new namespace has no `default` ServiceAccount, without which the API server refuses pods. If the test run crashes
+ * or is killed, a watchdog stops the servers and removes the directory.
  */
-export { admin, openCluster } from './access.ts';
-export type { ClusterAccess, PlainResponse } from './access.ts';
+export { admin, findFreePort, openCluster } from '../../pkg/servers/index.ts';
+export type {
+  Cluster,
+  ClusterAccess,
+  ClusterOptions,
+  Identity,
+  PlainResponse,
+  ServerProcess,
+} from '../../pkg/servers/index.ts';
 export { binaryPath } from './binaries.ts';
 export { isSandbox, startCluster } from './cluster.ts';
-export type { Cluster, ClusterOptions } from './cluster.ts';
-export type { Identity } from './credentials.ts';
-export { findFreePort } from './ports.ts';
-export { kubectl, startGoControllerManager } from './peer.ts';
-export type { ServerProcess } from './server-process.ts';
+export { kubectl, startGoCloudControllers, startGoControllerManager } from './peer.ts';

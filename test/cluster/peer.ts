@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ClusterAccess } from './access.ts';
+import {
+  findFreePort,
+  type Cluster,
+  type ClusterAccess,
+  type Identity,
+  type ServerProcess,
+} from '../../pkg/servers/index.ts';
 import { binaryPath } from './binaries.ts';
-import type { Cluster } from './cluster.ts';
-import type { Identity } from './credentials.ts';
-import { findFreePort } from './ports.ts';
-import type { ServerProcess } from './server-process.ts';
 
 const run = promisify(execFile);
 
-/** Runs kubectl as the admin and resolves with what it printed; rejects with its complaint when it fails. */
+/** Runs kubectl as the administrator and resolves with its output. Rejects with its error output if it fails. */
 export async function kubectl(cluster: ClusterAccess, args: readonly string[], identity?: Identity): Promise<string> {
   const program = await binaryPath('kubectl');
   const { stdout } = await run(program, ['--kubeconfig', cluster.kubeconfig(identity), ...args], {
@@ -20,13 +22,13 @@ export async function kubectl(cluster: ClusterAccess, args: readonly string[], i
 
 export interface Peer {
   readonly process: ServerProcess;
-  /** Of its health and metrics endpoints. */
+  /** The port of its health and metrics endpoints. */
   readonly url: string;
 }
 
 /**
- * Starts the Go kube-controller-manager against a cluster, as kubeadm runs it; resolves when it answers /healthz.
- * `flags` come last and win.
+ * Starts the Go kube-controller-manager against a cluster, with the flags of kubeadm. Resolves when /healthz is ok.
+ * `flags` come last and take precedence.
  */
 export async function startGoControllerManager(cluster: Cluster, flags: readonly string[] = []): Promise<Peer> {
   return startPeer(cluster, 'kube-controller-manager', [
@@ -37,12 +39,21 @@ export async function startGoControllerManager(cluster: Cluster, flags: readonly
     `--client-ca-file=${cluster.files.ca}`,
     `--requestheader-client-ca-file=${cluster.files.frontProxyCa}`,
     '--use-service-account-credentials=true',
-    // A list flag given twice adds up, so the caller's own must stand alone.
+    // A list flag that is given twice adds up, so the caller's value must be the only one.
     ...(flags.some((flag) => flag.startsWith('--controllers='))
       ? []
       : ['--controllers=*,bootstrapsigner,tokencleaner']),
     ...flags,
   ]);
+}
+
+/** Starts the cloud controllers of Kubernetes on a cloud that exists only in memory: see their `main.go`. */
+export async function startGoCloudControllers(cluster: Cluster, flags: readonly string[]): Promise<ServerProcess> {
+  return cluster.startProcess({
+    name: 'go-cloud-controller-manager',
+    program: await binaryPath('cloud-controller-manager'),
+    args: [`--kubeconfig=${cluster.kubeconfig()}`, ...flags],
+  });
 }
 
 async function startPeer(cluster: Cluster, name: 'kube-controller-manager', flags: readonly string[]): Promise<Peer> {

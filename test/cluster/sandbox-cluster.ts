@@ -2,19 +2,24 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openCluster, saveAddresses } from './access.ts';
-import type { Cluster, ProcessCommand } from './cluster.ts';
-import { credentialFiles, writeCredentials } from './credentials.ts';
-import { findFreePort } from './ports.ts';
-import { ServerProcess } from './server-process.ts';
-import { watchOver } from './watchdog.ts';
+import {
+  credentialFiles,
+  findFreePort,
+  openCluster,
+  saveAddresses,
+  ServerProcess,
+  watchOver,
+  writeCredentials,
+  type Cluster,
+  type ProcessCommand,
+} from '../../pkg/servers/index.ts';
 
 const mainFile = new URL('../../cmd/sandbox/main.ts', import.meta.url).pathname;
 
 /**
- * The sandbox in place of etcd and kube-apiserver, in a process of its own. It keeps its objects on disk, so that it can
- * be killed and started again like the two; being its own storage, it stands for either of them. A restart is also its
- * compaction: it remembers nothing from before.
+ * The sandbox in place of etcd and kube-apiserver, in its own process. It keeps its objects on disk, so that it can be
+ * killed and started again. It is both the API server and the storage. A restart also compacts: the sandbox does not
+ * keep history.
  */
 export async function startSandboxCluster(): Promise<Cluster> {
   const directory = mkdtempSync(join(tmpdir(), 'kube-sandbox-'));
@@ -29,7 +34,7 @@ export async function startSandboxCluster(): Promise<Cluster> {
     const port = await findFreePort();
     const url = `https://127.0.0.1:${String(port)}`;
     saveAddresses(directory, { url, etcdUrl: '' });
-    writeCredentials(credentialFiles(directory)); // where the sandbox looks for its own
+    writeCredentials(credentialFiles(directory)); // the directory where the sandbox looks for its credentials
     const access = { ...openCluster(directory), compact: async () => {} };
     const isReady = async (): Promise<boolean> => {
       try {

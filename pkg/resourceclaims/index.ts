@@ -1,0 +1,3 @@
+export * from './bindings.ts';
+export * from './names.ts';
+export * from './pools.ts';
