@@ -138,7 +138,7 @@ async function deleteActive(
 ): Promise<void> {
   for (const reference of progress.status.active ?? []) {
     if (!(await deleteJob(control, cronJob, reference, signal))) {
-      throw new Error(`could not replace job ${reference.namespace}/${reference.name}`);
+      throw new JobNotReplacedError(`could not replace job ${reference.namespace}/${reference.name}`);
     }
     progress.status = withoutActive(progress.status, new Set([reference.uid ?? '']));
   }
@@ -147,4 +147,10 @@ async function deleteActive(
 function withActive(status: Cached<CronJobStatus>, job: Parameters<typeof referenceTo>[0]): Cached<CronJobStatus> {
   if (isActive(status, job.metadata.uid)) return status;
   return { ...status, active: [...(status.active ?? []), referenceTo(job)] };
+}
+
+/** An active Job could not be deleted, so that its successor must wait. */
+class JobNotReplacedError extends Error {
+  override readonly name = 'JobNotReplacedError';
+  readonly reason = 'JobNotReplaced';
 }

@@ -24,6 +24,7 @@ import {
 import { isPodFinished } from '../../pkg/pods/index.ts';
 import { applyActions } from './apply.ts';
 import type { Snapshot } from './plan.ts';
+import { StatusPace } from './status-pace.ts';
 import { planSync } from './sync.ts';
 
 const name = 'deployment-controller';
@@ -40,6 +41,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
   const pods = context.informers.informerFor(Pods);
   const pendingSets = new PendingWrites<ReplicaSet>(replicaSets, context.clock);
   const pendingDeployments = new PendingWrites<Deployment>(deployments, context.clock);
+  const statusPace = new StatusPace(context.clock);
   const countTerminating = context.gates.isEnabled('DeploymentReplicaSetTerminatingReplicas');
 
   const claims = createClaims<Deployment, ReplicaSet>({
@@ -80,7 +82,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
       countTerminating,
       nowMs: context.clock.now(),
     };
-    const { actions, result } = planSync(snapshot);
+    const { actions, result } = statusPace.apply(key, planSync(snapshot), deployment);
     const deps = { client, recorder, pendingSets, pendingDeployments };
     const isDone = await applyActions(actions, snapshot, deps, signal);
     return isDone ? result : { requeueAfterMs: replanMs };
@@ -92,6 +94,7 @@ export function createDeploymentController(context: ControllerContext, workers: 
 
   const caches = [deployments, replicaSets, pods, setHandlers, podHandlers];
   const ownWrites = [pendingSets, pendingDeployments];
-  const work = { name, context, queue, reconcile, caches, workers, ownWrites, primary: deployments.store };
+  const forget = (key: ObjectKey): void => statusPace.forget(key);
+  const work = { name, context, queue, reconcile, caches, workers, ownWrites, primary: deployments.store, forget };
   return { name, run: (signal) => runWorkers(work, signal) };
 }

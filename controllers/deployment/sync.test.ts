@@ -123,7 +123,7 @@ describe('planSync', () => {
     expect(words(plan(owner, [found]).actions)).toEqual(['status MinimumReplicasAvailable NewReplicaSetAvailable']);
   });
 
-  test('writes nothing when all is as it should be, and does not come back', () => {
+  test('writes nothing when the state is as desired, and does not requeue', () => {
     const owner = web();
     const set = ownedSet(owner, 'web-1');
     const [action] = plan(owner, [set]).actions;
@@ -166,13 +166,13 @@ describe('planSync', () => {
       expected: ['status DeploymentPaused MinimumReplicasUnavailable'],
     },
     {
-      name: 'resizes before it goes on with the rollout',
+      name: 'scales before it continues the rollout',
       owner: web(shrunk),
       sets: (owner) => [ownedSet(owner, 'web-1')],
       expected: ['patch default/web-1 2 annotated', 'status FoundNewReplicaSet MinimumReplicasAvailable'],
     },
     {
-      name: 'gives a set that comes back the newest revision',
+      name: 'gives a reused ReplicaSet the newest revision',
       owner: web(),
       sets: (owner) => [
         ownedSet(owner, 'web-1', { replicas: 0 }),

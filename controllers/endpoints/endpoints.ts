@@ -6,7 +6,7 @@ import {
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import { leaderAnnotation, ServicePods, TriggerTimes } from '../../pkg/endpoints/index.ts';
+import { leaderAnnotation, createServicePods, TriggerTimes } from '../../pkg/endpoints/index.ts';
 import { deleteEndpoints, writeEndpoints } from './apply.ts';
 import { planEndpoints } from './plan.ts';
 
@@ -34,7 +34,7 @@ export function createEndpointsController(
   const deps = { client: context.clientFor(component), recorder: context.recorderFor(component), pending };
   const triggerTimes = new TriggerTimes();
 
-  const members = new ServicePods({
+  const members = createServicePods({
     services,
     pods,
     onServiceChange: (service) => queue.add(service),

@@ -1,14 +1,7 @@
 import type { Cached, EndpointAddress, EndpointSubset, Pod, Service } from '../../pkg/api/index.ts';
 import { isPodReady } from '../../pkg/pods/index.ts';
-import {
-  findPort,
-  hostnameOf,
-  isEndpoint,
-  parseIp,
-  portMapKey,
-  repackSubsets,
-  type IpFamily,
-} from '../../pkg/endpoints/index.ts';
+import { findPort, hostnameOf, isEndpoint, portMapKey, repackSubsets } from '../../pkg/endpoints/index.ts';
+import { parseIp, type IpFamily } from '../../pkg/ip/index.ts';
 
 type SubsetPort = NonNullable<EndpointSubset['ports']>[number];
 

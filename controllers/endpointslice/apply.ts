@@ -1,7 +1,8 @@
 import { keyOf, Services, type Cached, type ObjectKey, type Service } from '../../pkg/api/index.ts';
 import { isConflict, isNamespaceTerminating, type Client } from '../../pkg/client/index.ts';
 import { asError } from '../../pkg/controller/index.ts';
-import { applySliceChanges, type IpFamily, type SliceTracker } from '../../pkg/endpoints/index.ts';
+import { applySliceChanges, type SliceTracker } from '../../pkg/endpoints/index.ts';
+import { type IpFamily } from '../../pkg/ip/index.ts';
 import type { EventRecorder } from '../../pkg/events/index.ts';
 import { wantsTopologyHints } from './hints.ts';
 import type { EndpointSliceMetrics } from './metrics.ts';

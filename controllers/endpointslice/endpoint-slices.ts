@@ -1,15 +1,4 @@
-import {
-  EndpointSlices,
-  isBeingDeleted,
-  Nodes,
-  objectKey,
-  Pods,
-  Services,
-  type Cached,
-  type Node,
-  type ObjectKey,
-  type Pod,
-} from '../../pkg/api/index.ts';
+import { EndpointSlices, isBeingDeleted, Nodes, Pods, Services, type ObjectKey } from '../../pkg/api/index.ts';
 import {
   runWorkers,
   type Controller,
@@ -18,19 +7,19 @@ import {
 } from '../../pkg/controller/index.ts';
 import {
   followSlices,
-  ServicePods,
+  createServicePods,
+  sliceRateLimiter,
   slicesByService,
   slicesOf,
   SliceTracker,
   TriggerTimes,
 } from '../../pkg/endpoints/index.ts';
-import type { Store } from '../../informers/index.ts';
-import { bucketLimiter, exponentialLimiter, maxOfLimiters } from '../../workqueue/index.ts';
 import { applyService } from './apply.ts';
 import { trafficDistributionOf } from './hints.ts';
 import { createEndpointSliceMetrics } from './metrics.ts';
 import { managedBy } from './plan.ts';
 import { planService } from './plan-service.ts';
+import { nodesOf } from './pod-nodes.ts';
 import { Topology } from './topology.ts';
 
 const name = 'endpointslice-controller';
@@ -49,25 +38,24 @@ export interface EndpointSliceOptions {
 
 export function createEndpointSliceController(context: ControllerContext, options: EndpointSliceOptions): Controller {
   const { workers, batchPeriodMs, maxPerSlice } = options;
-  const queue = context.queueFor('endpoint_slice', { rateLimiter: createRateLimiter() });
+  const queue = context.queueFor('endpoint_slice', { rateLimiter: sliceRateLimiter(1_000_000) });
   const services = context.informers.informerFor(Services);
   const pods = context.informers.informerFor(Pods);
   const nodes = context.informers.informerFor(Nodes);
   const slices = context.informers.informerFor(EndpointSlices);
   const triggerTimes = new TriggerTimes();
   const preferSameEnabled = context.gates.isEnabled('PreferSameTrafficDistribution');
-  const delayMs = Math.max(sliceChangeDelayMs, batchPeriodMs);
   const deps = {
     client: context.clientFor(name),
     recorder: context.recorderFor('endpoint-slice-controller'),
     tracker: new SliceTracker(slices, context.clock),
     topology: new Topology((service) => queue.add(service)),
     metrics: createEndpointSliceMetrics(context.metrics, maxPerSlice),
-    requeue: (service: ObjectKey): void => queue.addAfter(service, delayMs),
+    requeue: (service: ObjectKey): void => queue.addAfter(service, Math.max(sliceChangeDelayMs, batchPeriodMs)),
   };
   const { tracker, topology, metrics } = deps;
 
-  const members = new ServicePods({
+  const members = createServicePods({
     services,
     pods,
     onServiceChange: (service) => queue.add(service),
@@ -81,9 +69,8 @@ export function createEndpointSliceController(context: ControllerContext, option
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const service = services.store.get(key);
-    if (service === undefined) return {}; // the garbage collector deletes its slices
-    // Users manage the slices of a Service without a selector, or of type ExternalName.
-    if (service.spec.type === 'ExternalName' || service.spec.selector === undefined) return {};
+    // The garbage collector deletes the slices of a deleted Service. Users manage those of a Service without a selector.
+    if (service?.spec.selector === undefined || service.spec.type === 'ExternalName') return {};
     const selected = members.podsOf(service);
     const plan = planService({
       service,
@@ -110,22 +97,4 @@ export function createEndpointSliceController(context: ControllerContext, option
   };
   const work = { name, context, queue, reconcile, caches, workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
-}
-
-/** A failed sync may have thousands of endpoints to write: the first retry waits a second, not milliseconds. */
-function createRateLimiter() {
-  return maxOfLimiters<ObjectKey>(
-    exponentialLimiter({ baseMs: 1000, maxMs: 1_000_000 }),
-    bucketLimiter({ qps: 10, burst: 100 }),
-  );
-}
-
-/** The nodes of these pods, by name, as far as the cache has them. */
-function nodesOf(pods: readonly Cached<Pod>[], nodes: Pick<Store<Node>, 'get'>): ReadonlyMap<string, Cached<Node>> {
-  const found = new Map<string, Cached<Node>>();
-  for (const { nodeName = '' } of pods.map(({ spec }) => spec)) {
-    const node = found.has(nodeName) ? undefined : nodes.get(objectKey(undefined, nodeName));
-    if (node !== undefined) found.set(nodeName, node);
-  }
-  return found;
 }

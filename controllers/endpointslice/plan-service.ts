@@ -1,5 +1,5 @@
 import type { Cached, EndpointSlice } from '../../pkg/api/index.ts';
-import type { IpFamily } from '../../pkg/endpoints/index.ts';
+import type { IpFamily } from '../../pkg/ip/index.ts';
 import { planFamily, type Plan, type Snapshot } from './plan.ts';
 import { familiesOf } from './pod-endpoint.ts';
 

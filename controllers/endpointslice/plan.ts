@@ -23,10 +23,10 @@ import {
   serviceNameLabel,
   sliceNamePrefix,
   triggerTimeAnnotation,
-  type IpFamily,
   type PortMap,
   type SliceChanges,
 } from '../../pkg/endpoints/index.ts';
+import { type IpFamily } from '../../pkg/ip/index.ts';
 import type { NewEvent } from '../../pkg/events/index.ts';
 import { hintByDistribution, removeHints, wantsTopologyHints } from './hints.ts';
 import { packEndpoints, untouched, type Packing, type SliceDraft } from './packing.ts';

@@ -1,6 +1,7 @@
 import { isBeingDeleted, type Cached, type Endpoint, type Node, type Pod, type Service } from '../../pkg/api/index.ts';
 import { isPodReady } from '../../pkg/pods/index.ts';
-import { hostnameOf, parseIp, type IpFamily } from '../../pkg/endpoints/index.ts';
+import { hostnameOf } from '../../pkg/endpoints/index.ts';
+import { parseIp, type IpFamily } from '../../pkg/ip/index.ts';
 
 const zoneLabel = 'topology.kubernetes.io/zone';
 

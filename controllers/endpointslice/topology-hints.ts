@@ -1,5 +1,6 @@
 import type { Cached, Endpoint, EndpointSlice } from '../../pkg/api/index.ts';
-import { isReadyEndpoint, type IpFamily } from '../../pkg/endpoints/index.ts';
+import { isReadyEndpoint } from '../../pkg/endpoints/index.ts';
+import { type IpFamily } from '../../pkg/ip/index.ts';
 import type { NewEvent } from '../../pkg/events/index.ts';
 import { draftOf, removeHints, withHints, type HintInput, type Hinted } from './hints.ts';
 import type { SliceDraft } from './packing.ts';

@@ -1,5 +1,5 @@
 import type { Cached, Node, ObjectKey } from '../../pkg/api/index.ts';
-import type { IpFamily } from '../../pkg/endpoints/index.ts';
+import type { IpFamily } from '../../pkg/ip/index.ts';
 import type { Handler } from '../../informers/index.ts';
 import { isOverloaded, type ZoneShares } from './topology-hints.ts';
 import { ZoneCapacity } from './zone-shares.ts';

@@ -1,12 +1,6 @@
 import type { Cached, Endpoint, EndpointAddress, Endpoints } from '../../pkg/api/index.ts';
-import {
-  endpointId,
-  parseIp,
-  portMapOf,
-  repackSubsets,
-  type IpFamily,
-  type PortMap,
-} from '../../pkg/endpoints/index.ts';
+import { endpointId, portMapOf, repackSubsets, type PortMap } from '../../pkg/endpoints/index.ts';
+import { parseIp, type IpFamily } from '../../pkg/ip/index.ts';
 
 /** The desired content of one slice. */
 export interface MirrorGroup {

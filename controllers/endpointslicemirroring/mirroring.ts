@@ -1,27 +1,15 @@
-import {
-  EndpointsKind,
-  EndpointSlices,
-  isBeingDeleted,
-  keyOf,
-  Services,
-  type Cached,
-  type Endpoints,
-  type ObjectKey,
-  type Service,
-} from '../../pkg/api/index.ts';
+import { EndpointsKind, EndpointSlices, isBeingDeleted, Services, type ObjectKey } from '../../pkg/api/index.ts';
 import {
   runWorkers,
   type Controller,
   type ControllerContext,
-  type KeySink,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import { followSlices, slicesByService, slicesOf, SliceTracker } from '../../pkg/endpoints/index.ts';
-import type { Handler } from '../../informers/index.ts';
-import { bucketLimiter, exponentialLimiter, maxOfLimiters } from '../../workqueue/index.ts';
+import { followSlices, sliceRateLimiter, slicesByService, slicesOf, SliceTracker } from '../../pkg/endpoints/index.ts';
 import { applyMirror } from './apply.ts';
 import { computeDesired } from './desired.ts';
 import { planEvents } from './events.ts';
+import { enqueueMirrored, enqueueWithoutSelector, hasSelector } from './handlers.ts';
 import { createMirroringMetrics } from './metrics.ts';
 import { isMirrored, managedBy, planMirror } from './plan.ts';
 
@@ -40,11 +28,7 @@ export function createMirroringController(context: ControllerContext, options: M
   const { workers, batchPeriodMs, maxPerSubset } = options;
   const { clock } = context;
   const recorder = context.recorderFor('endpoint-slice-mirroring-controller');
-  const rateLimiter = maxOfLimiters<ObjectKey>(
-    exponentialLimiter({ baseMs: 1000, maxMs: 100_000 }),
-    bucketLimiter({ qps: 10, burst: 100 }),
-  );
-  const queue = context.queueFor('endpoint_slice_mirroring', { rateLimiter });
+  const queue = context.queueFor('endpoint_slice_mirroring', { rateLimiter: sliceRateLimiter(100_000) });
   const services = context.informers.informerFor(Services);
   const endpoints = context.informers.informerFor(EndpointsKind);
   const slices = context.informers.informerFor(EndpointSlices);
@@ -92,22 +76,3 @@ export function createMirroringController(context: ControllerContext, options: M
   const work = { name, context, queue, reconcile, caches, workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }
-
-function enqueueMirrored(queue: KeySink): Handler<Endpoints> {
-  return {
-    added: (object) => isMirrored(object) && queue.add(keyOf(object)),
-    updated: (before, after) => (isMirrored(before) || isMirrored(after)) && queue.add(keyOf(after)),
-    deleted: (last) => isMirrored(last) && queue.add(keyOf(last)),
-  };
-}
-
-/** Enqueues Services without a selector, and Services that get or lose one. */
-function enqueueWithoutSelector(queue: KeySink): Handler<Service> {
-  return {
-    added: (service) => !hasSelector(service) && queue.add(keyOf(service)),
-    updated: (before, after) => hasSelector(before) !== hasSelector(after) && queue.add(keyOf(after)),
-    deleted: (last) => !hasSelector(last) && queue.add(keyOf(last)),
-  };
-}
-
-const hasSelector = ({ spec }: Cached<Service>): boolean => spec.selector !== undefined;

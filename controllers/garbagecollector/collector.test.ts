@@ -275,6 +275,13 @@ describe('attemptDelete', () => {
     expect(client.writes).toEqual([]);
   });
 
+  test('reads no object without owners: its dependents were listed before it', async () => {
+    add(ConfigMaps, 'owner');
+    add(ConfigMaps, 'dependent', { ownerReferences: [owner('owner')] });
+    expect(await collector.attemptDelete('uid-owner', never)).toEqual({});
+    expect(client.actions).toEqual([]);
+  });
+
   test('waits for a kind that is not served', async () => {
     const unknown = owner('gone', ConfigMaps, { kind: 'Unknown' });
     add(Secrets, 'child', { ownerReferences: [unknown] });

@@ -64,6 +64,8 @@ export function createCollector(deps: CollectorDeps): Collector {
     if (node === undefined) return {};
     // A deletion cannot be undone. It completes without us, or `attemptOrphan` continues it.
     if (node.phase === 'deleting' || node.phase === 'orphaningDependents') return {};
+    // Its dependents were listed first. An object without owners is never garbage, so it needs no read.
+    if (node.isObserved && node.phase === 'none' && node.owners.length === 0) return {};
     try {
       await collect(node, signal);
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { DebugPage } from '../../pkg/controller/index.ts';
 import type { GraphNode } from './graph-node.ts';
 import type { Reference } from './identity.ts';
 
@@ -5,6 +6,10 @@ import type { Reference } from './identity.ts';
 export interface DrawnGraph {
   readonly nodes: Iterable<GraphNode>;
   get(uid: string): GraphNode | undefined;
+}
+
+export function graphPage(graph: DrawnGraph): DebugPage {
+  return { contentType: 'text/vnd.graphviz', parts: (query) => drawGraph(graph, query.getAll('uid')) };
 }
 
 /**

@@ -3,22 +3,19 @@ import {
   runWorkers,
   type Controller,
   type ControllerContext,
-  type DebugPage,
   type ReconcileObserver,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import { createInformerMetrics } from '../../informers/index.ts';
-import { defineCounter } from '../../pkg/metrics/index.ts';
 import { createWorkQueue, exponentialLimiter } from '../../workqueue/index.ts';
 import { AbsentOwners } from './absent-owners.ts';
 import { createApplyChange, type GraphChange } from './changes.ts';
 import { createCollector } from './collector.ts';
-import { drawGraph } from './dot.ts';
-import type { GraphNode } from './graph-node.ts';
+import { createMonitors } from './create-monitors.ts';
+import { graphPage } from './dot.ts';
+import { createForeignOwnerReport } from './foreign-owner.ts';
 import { DependencyGraph } from './graph.ts';
-import { formatIdentity, type Reference } from './identity.ts';
 import { KnownKinds } from './live.ts';
-import { Monitors, syncPeriodMs, type MonitorsDeps } from './monitors.ts';
+import { syncPeriodMs } from './monitors.ts';
 
 export const name = 'garbage-collector-controller';
 const clientName = 'generic-garbage-collector';
@@ -51,9 +48,10 @@ export function createGarbageCollector(
   const graph = new DependencyGraph(absent, {
     attemptDelete,
     attemptOrphan: (uid) => orphans.add(uid),
-    foundForeignOwner: createForeignOwnerReport(context, kinds),
+    foundForeignOwner: createForeignOwnerReport(context.recorderFor(name), kinds),
   });
   const monitors = createMonitors(context, kinds, {
+    client: context.clientFor(clientName),
     enqueue: (change) => changes.add(change),
     onDefinitionsChanged: () => discoveries.addAfter(discoveryKey, definitionsSettleMs),
   });
@@ -88,53 +86,5 @@ export function createGarbageCollector(
       await monitors.stop();
     }
   }
-  return { name, debugPages: { graph: createGraphPage(graph) }, run };
-}
-
-function createMonitors(
-  context: ControllerContext,
-  kinds: KnownKinds,
-  callbacks: Pick<MonitorsDeps, 'enqueue' | 'onDefinitionsChanged'>,
-): Monitors {
-  const { informers, discovery, clock, logger } = context;
-  return new Monitors({
-    informers,
-    client: context.clientFor(clientName), // watches and deletions must not wait for each other's rate limit
-    discovery,
-    kinds,
-    clock,
-    logger,
-    syncErrors: defineCounter(context.metrics, {
-      name: 'garbagecollector_controller_resources_sync_error_total',
-      help: 'Number of garbage collector resources sync errors',
-    }),
-    informerMetrics: createInformerMetrics(context.metrics, 'kube-controller-manager'),
-    ...callbacks,
-  });
-}
-
-function createGraphPage(graph: DependencyGraph): DebugPage {
-  return { contentType: 'text/vnd.graphviz', parts: (query) => drawGraph(graph, query.getAll('uid')) };
-}
-
-/** Records an event: an owner in another namespace counts as absent, and an object without another owner is deleted. */
-function createForeignOwnerReport(
-  context: ControllerContext,
-  kinds: KnownKinds,
-): (dependent: GraphNode, owner: Reference) => void {
-  const recorder = context.recorderFor(name);
-  return (dependent, owner) => {
-    const kind = kinds.find(dependent);
-    if (kind === undefined) return;
-    const { namespace, uid } = dependent;
-    recorder.event(
-      kind,
-      { metadata: { name: dependent.name, namespace: namespace === '' ? undefined : namespace, uid } },
-      {
-        type: 'Warning',
-        reason: 'OwnerRefInvalidNamespace',
-        message: `ownerRef ${formatIdentity({ ...owner, namespace })} does not exist in namespace "${namespace}"`,
-      },
-    );
-  };
+  return { name, debugPages: { graph: graphPage(graph) }, run };
 }

@@ -91,7 +91,7 @@ describe('observe', () => {
     expect(taken()).toEqual([]);
   });
 
-  test('drops a virtual owner that nobody refers to any more', () => {
+  test('drops a virtual owner without references', () => {
     graph.observe(secret, meta('child', [{ uid: 'owner' }]));
     graph.observe(secret, meta('child'));
     expect(graph.get('owner')).toBeUndefined();

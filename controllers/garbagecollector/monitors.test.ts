@@ -216,7 +216,7 @@ describe('Monitors', () => {
     expect(graph.size).toBe(1);
   });
 
-  test('keep what is there when its version changes, without a moment in which it is gone', async () => {
+  test('keep the objects of a resource when its version changes, without a gap', async () => {
     add(widgets('v1'), 'one');
     await sync(discovered([widgets('v1')]));
     const node = graph.get('one');

@@ -10,6 +10,7 @@ import {
 import type { Discovery, DiscoveryResult } from '../../pkg/client/index.ts';
 import type { ReconcileResult, Syncable } from '../../pkg/controller/index.ts';
 import {
+  createSharing,
   Latch,
   runReflector,
   type Informer,
@@ -131,7 +132,7 @@ export class Monitors implements Syncable {
       const preferred = await discovery.preferred(signal);
       kinds.replace((await discovery.all(signal)).resources);
       const deletable = selectDeletable(preferred);
-      if (deletable.length === 0) throw new Error('discovery: the server has told of no resources');
+      if (deletable.length === 0) throw new NothingDiscoveredError('discovery: the server lists no resources');
       if (preferred.failures.size > 0) {
         logger.info({ failures: Object.fromEntries(preferred.failures) }, 'failed to discover some groups');
       }
@@ -200,7 +201,9 @@ export class Monitors implements Syncable {
       },
       replace: (relist) => enqueue(relistedChange(origin, relist, () => synced.open())),
     };
-    const source = { client, kind: metadataOf(kind), scope: {}, transform: trim, shareEqual: true, sink };
+    const share = createSharing<MetadataOnly>();
+    const transform = (object: MetadataOnly): MetadataOnly => share(trim(object));
+    const source = { client, kind: metadataOf(kind), scope: {}, transform, sink };
     const settings = { ...source, clock, random: systemRandom, logger, idleTimeoutMs };
     return runReflector(settings, signal).finally(() => metrics.remove());
   }
@@ -295,4 +298,10 @@ function trim({ metadata }: MetadataOnly): MetadataOnly {
       deletionTimestamp,
     },
   };
+}
+
+/** An empty discovery is a fault of the server: it must not stop every watch. */
+class NothingDiscoveredError extends Error {
+  override readonly name = 'NothingDiscoveredError';
+  readonly reason = 'NothingDiscovered';
 }

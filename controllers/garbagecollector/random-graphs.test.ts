@@ -156,7 +156,7 @@ function fill(client: RecordingClient, graph: readonly PlannedObject[]): void {
   }
 }
 
-/** What is left, each with the owners it is left with, as text that reads well when it differs. */
+/** The remaining objects, each with its remaining owners, as text that is readable in a diff. */
 function stateOf(client: RecordingClient): string[] {
   return kinds
     .flatMap((kind) => client.stored(kind))
@@ -188,7 +188,7 @@ function deleteObject(client: RecordingClient, graph: readonly PlannedObject[], 
 
 const modes = ['Background', 'Foreground', 'Orphan'] as const;
 
-describe('what is left of a random graph', () => {
+describe('the remaining objects of a random graph', () => {
   const seeds = Array.from({ length: 40 }, (_, index) => index + 1);
 
   test.for(seeds)('is what the rules say when objects are deleted one after the other (seed %d)', async (seed) => {

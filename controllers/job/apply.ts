@@ -9,6 +9,7 @@ import {
   type JobStatus,
   type ObjectKey,
   type Pod,
+  type PodGroup,
   type Unsaved,
 } from '../../pkg/api/index.ts';
 import { isInvalid, isNamespaceTerminating, isNotFound, type Client } from '../../pkg/client/index.ts';
@@ -33,6 +34,8 @@ export interface ApplyDeps {
   readonly pendingPods: PendingWrites<Pod>;
   readonly pendingJobs: PendingWrites<Job>;
   readonly metrics: JobMetrics;
+  /** New pods are scheduled together with the others of this group. Default: each for itself. */
+  readonly podGroup?: Cached<PodGroup> | undefined;
 }
 
 /** Creates or deletes pods as planned. Returns the outcome with the first error: the status must show both. */
@@ -60,7 +63,7 @@ export async function applyPods(
 async function createPods(
   indexes: readonly (number | undefined)[],
   assessment: Assessment,
-  { control, pendingPods, metrics }: ApplyDeps,
+  { control, pendingPods, metrics, podGroup }: ApplyDeps,
   signal: AbortSignal,
 ): Promise<PodsOutcome> {
   const { job } = assessment;
@@ -69,6 +72,7 @@ async function createPods(
   const { error } = await slowStart(indexes.length, async (position) => {
     const index = indexes[position];
     const pod = index === undefined ? newPod(job) : newIndexedPod(job, index, assessment.indexes?.toReplace.get(index));
+    if (podGroup !== undefined) pod.spec.schedulingGroup = { podGroupName: podGroup.metadata.name };
     try {
       const { metadata } = await createPod(control, job, pod, signal);
       pendingPods.wrote(keyOf(job), metadata.resourceVersion);

@@ -1,27 +1,30 @@
-import { compileSelector, Jobs, Pods, type Job, type Kind, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
+import { Jobs, Pods, type Kind, type ObjectKey } from '../../pkg/api/index.ts';
 import {
-  createClaims,
-  PendingWrites,
   runAll,
   runWorkers,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import type { Informer } from '../../informers/index.ts';
+import type { NewEvent } from '../../pkg/events/index.ts';
 import { exponentialLimiter } from '../../workqueue/index.ts';
-import { syncJob, type SyncDeps } from './apply-sync.ts';
-import { FailureStreaks } from './failure-streaks.ts';
+import { syncJob } from './apply-sync.ts';
+import { openGangs, type Gangs } from './gangs.ts';
 import { countTrackedPods, createJobHandler } from './handlers.ts';
-import { trackingFinalizer } from './job-pods.ts';
 import { externalManagerOf, isCompletionModeKnown, isFinished } from './job-spec.ts';
-import { createJobMetrics } from './metrics.ts';
 import { createOrphanControl } from './orphans.ts';
+import { createJobClaims, createSyncDeps } from './sync-deps.ts';
 
 const name = 'job-controller';
 
 /** The pods of a Job often change together. One sync after this delay replaces many syncs and status writes. */
 const batchPeriodMs = 1000;
+
+const unknownMode: NewEvent = {
+  type: 'Warning',
+  reason: 'UnknownCompletionMode',
+  message: 'Skipped Job sync because completion mode is unknown',
+};
 
 export function createJobController(context: ControllerContext, workers: number): Controller {
   const rateLimiter = exponentialLimiter<ObjectKey>({ baseMs: 1000, maxMs: 60_000 });
@@ -29,17 +32,9 @@ export function createJobController(context: ControllerContext, workers: number)
   const jobs = context.informers.informerFor(Jobs);
   const pods = context.informers.informerFor(Pods);
   const orphans = createOrphanControl(context, name);
-  const deps = createSyncDeps(context, { jobs, pods });
+  const deps = createSyncDeps(context, { name, jobs, pods });
   const { control, metrics, streaks } = deps;
-  const claims = createClaims<Job, Pod>({
-    client: control.client,
-    owners: jobs,
-    dependents: pods,
-    selectorOf: ({ spec }) => compileSelector(spec.selector),
-    requiredLabelsOf: ({ spec }) => spec.selector?.matchLabels ?? {},
-    written: deps.pendingPods,
-    finalizer: trackingFinalizer,
-  });
+  const claims = createJobClaims(deps, { jobs, pods });
   const batched = { add: (key: ObjectKey): void => queue.addAfter(key, batchPeriodMs) };
   const handlers = [
     jobs.addHandler(createJobHandler({ queue, batched, metrics, releasePodsOf: orphans.releasePodsOf })),
@@ -47,6 +42,7 @@ export function createJobController(context: ControllerContext, workers: number)
     pods.addHandler(orphans.podHandler),
     pods.addHandler(countTrackedPods(metrics)),
   ];
+  let gangs: Gangs;
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const job = jobs.store.get(key);
@@ -57,8 +53,7 @@ export function createJobController(context: ControllerContext, workers: number)
       return {};
     }
     if (!isCompletionModeKnown(job)) {
-      const message = 'Skipped Job sync because completion mode is unknown';
-      control.recorder.event(Jobs, job, { type: 'Warning', reason: 'UnknownCompletionMode', message });
+      control.recorder.event(Jobs, job, unknownMode);
       return {};
     }
     const plan = claims.plan(job);
@@ -66,35 +61,24 @@ export function createJobController(context: ControllerContext, workers: number)
       await claims.apply(plan, job, signal);
       return { requeueAfterMs: batchPeriodMs }; // sync once the cache has observed these writes
     }
+    const podGroup = await gangs.podGroupFor(job, plan.claimed, signal);
     const snapshot = { job, pods: plan.claimed, streak: streaks.of(job, plan.claimed), nowMs: context.clock.now() };
-    return { requeueAfterMs: await syncJob(snapshot, deps, signal) };
+    return { requeueAfterMs: await syncJob(snapshot, { ...deps, podGroup }, signal) };
   }
 
-  const work = { name, context, caches: [jobs, pods, ...handlers], workers };
+  const caches = [jobs, pods, ...handlers];
+  const work = { name, context, caches, workers };
   const care = {
     primary: jobs.store,
-    ownWrites: [deps.pendingPods, deps.pendingJobs],
     recheckMs: batchPeriodMs,
     onStale: ({ group, resource }: Kind): void => metrics.skippedStale(group, resource),
     forget: (key: ObjectKey): void => streaks.forget(key),
   };
-  const runJobs = (signal: AbortSignal): Promise<void> => runWorkers({ ...work, ...care, queue, reconcile }, signal);
+  const runJobs = async (signal: AbortSignal): Promise<void> => {
+    gangs = await openGangs(context, control, signal);
+    const ownWrites = [deps.pendingPods, deps.pendingJobs, ...gangs.ownWrites];
+    await runWorkers({ ...work, ...care, ownWrites, caches: [...caches, ...gangs.caches], queue, reconcile }, signal);
+  };
   const runOrphans = (signal: AbortSignal): Promise<void> => runWorkers({ ...work, ...orphans.work }, signal);
   return { name, run: (signal) => runAll([runJobs, runOrphans], signal) };
-}
-
-function createSyncDeps(
-  context: ControllerContext,
-  { jobs, pods }: { readonly jobs: Informer<Job>; readonly pods: Informer<Pod> },
-): Omit<SyncDeps, 'streaks'> & { readonly streaks: FailureStreaks } {
-  const { clock } = context;
-  return {
-    control: { client: context.clientFor(name), recorder: context.recorderFor(name), ownerKind: Jobs },
-    pendingPods: new PendingWrites<Pod>(pods, clock),
-    pendingJobs: new PendingWrites<Job>(jobs, clock),
-    metrics: createJobMetrics(context.metrics),
-    clock,
-    streaks: new FailureStreaks(),
-    clearsStartTime: context.gates.isEnabled('MutableSchedulingDirectivesForSuspendedJobs'),
-  };
 }

@@ -132,3 +132,13 @@ function discoveryFailure(undiscovered: ReadonlyMap<string, string>): string {
   const groups = [...undiscovered].map(([groupVersion, why]) => `${groupVersion}: ${why}`);
   return `unable to retrieve the complete list of server APIs: ${groups.sort().join(', ')}`;
 }
+
+/** The namespace keeps content that could not be deleted, or not even found. */
+export class ContentLeftError extends Error {
+  override readonly name = 'ContentLeftError';
+  readonly reason = 'ContentLeft';
+
+  constructor(namespace: string, problems: readonly string[]) {
+    super(`delete the content of namespace ${namespace}: ${problems.join('; ')}`);
+  }
+}

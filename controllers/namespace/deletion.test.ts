@@ -134,11 +134,11 @@ describe('a namespace that is being deleted', () => {
   const hungUp = new ConnectionError('hung up', { mayHaveBeenSent: true });
   const cutShort = [
     {
-      name: 'goes on with its pods when the server could not delete all of them in time',
+      name: 'continues with its pods when the server could not delete all of them in time',
       error: late,
       deletesOne: true,
     },
-    { name: 'goes on with its pods when the server hung up on it', error: hungUp, deletesOne: true },
+    { name: 'continues with its pods when the connection was lost', error: hungUp, deletesOne: true },
     { name: 'loses the rest when the server could delete no pod in time', error: late, deletesOne: false },
   ];
   for (const { name, error, deletesOne } of cutShort) {

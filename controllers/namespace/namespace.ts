@@ -17,7 +17,7 @@ import {
 import { bucketLimiter, exponentialLimiter, maxOfLimiters } from '../../workqueue/index.ts';
 import { deleteContent } from './apply-content.ts';
 import { finalize, finalizer, readTerminating, writeConditions } from './apply.ts';
-import { isEmptied, problemsOf } from './conditions.ts';
+import { ContentLeftError, isEmptied, problemsOf } from './conditions.ts';
 import { nextCheckMs } from './remaining.ts';
 
 const name = 'namespace-controller';
@@ -49,7 +49,7 @@ export function createNamespaceController(context: ControllerContext, options: N
       updated(before, after) {
         if (!isStatusChange(before, after)) enqueue(after); // mostly own writes
       },
-      deleted: (last) => queue.add(keyOf(last)), // for the loop to drop what is kept for it
+      deleted: (last) => queue.add(keyOf(last)), // the loop drops the state of the key
     },
     { resyncMs: options.resyncMs },
   );
@@ -84,15 +84,6 @@ export function createNamespaceController(context: ControllerContext, options: N
   const care = { primary: namespaces.store, forget: (key: ObjectKey): void => void checks.delete(key) };
   const work = { name, context, queue, reconcile, caches, workers: options.workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
-}
-
-export class ContentLeftError extends Error {
-  override readonly name = 'ContentLeftError';
-  readonly reason = 'ContentLeft';
-
-  constructor(namespace: string, problems: readonly string[]) {
-    super(`delete the content of namespace ${namespace}: ${problems.join('; ')}`);
-  }
 }
 
 /** Whether only the status of a terminating namespace has changed. False for a resync. */

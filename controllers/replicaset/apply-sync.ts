@@ -1,8 +1,7 @@
-import { isBeingDeleted, keyOf, type Cached, type Pod } from '../../pkg/api/index.ts';
-import type { Pace, PendingWrites, ReconcileResult } from '../../pkg/controller/index.ts';
+import { isBeingDeleted, keyOf, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
+import { statusIntervalMs, type Pace, type PendingWrites, type ReconcileResult } from '../../pkg/controller/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyScaling, applyStatus, type ApplyDeps, type ScalingFailure } from './apply.ts';
-import { statusIntervalMs } from './intervals.ts';
 import type { ReplicaMetrics } from './metrics.ts';
 import type { Replicated } from './replica-kinds.ts';
 import { planScaling } from './scaling.ts';
@@ -22,10 +21,12 @@ export interface SyncDeps<T extends Replicated> extends ApplyDeps<T> {
   readonly metrics: ReplicaMetrics;
   readonly pendingStatus: PendingWrites<T>;
   readonly statusPace: Pace;
+  /** Owners that were scaled without a status write. */
+  readonly statusDeferred: Set<ObjectKey>;
   readonly honourDeletionCost: boolean;
 }
 
-/** Creates or deletes pods, then writes the status, also after a failure. */
+/** Creates or deletes pods, or writes the status. A failure to create or delete is part of the status. */
 export async function syncReplicas<T extends Replicated>(
   snapshot: Snapshot<T>,
   deps: SyncDeps<T>,
@@ -33,43 +34,73 @@ export async function syncReplicas<T extends Replicated>(
 ): Promise<ReconcileResult> {
   const { owner, activePods, terminating } = snapshot;
   const { metadata } = owner as Cached<Replicated>;
-  const failure = isBeingDeleted(metadata) ? undefined : await scale(snapshot, deps, signal);
+  const { scaled, failure } = isBeingDeleted(metadata) ? notScaled : await scale(snapshot, deps, signal);
+  if (scaled && failure === undefined && !deps.statusDeferred.has(keyOf(owner))) {
+    // The snapshot is older than these pods: its status would tell of the new generation with the counts of the old one.
+    // The pods enqueue the owner as soon as the cache has observed them, and then one write has both. Deferred once
+    // only: pods that are deleted all the time must not keep the status from being written.
+    deps.statusDeferred.add(keyOf(owner));
+    deps.statusPace.ran(keyOf(owner));
+    return { requeueAfterMs: statusIntervalMs };
+  }
   const input = { owner, activePods, terminating, failure: failure?.message, nowMs: deps.clock.now() };
   const waitMs = await writeStatus(owner, input, deps, signal);
   if (failure !== undefined) throw failure.error;
   return { requeueAfterMs: waitMs ?? nextStatusChangeMs(input) };
 }
 
+/** Drops the state of a deleted owner. */
+export function forgetOwner<T extends Replicated>(
+  key: ObjectKey,
+  { statusPace, statusDeferred, inTerminatingNamespace }: SyncDeps<T>,
+): void {
+  statusPace.forget(key);
+  statusDeferred.delete(key);
+  inTerminatingNamespace.delete(key);
+}
+
+interface Scaling {
+  /** Pods were created or deleted. */
+  readonly scaled: boolean;
+  readonly failure?: ScalingFailure | undefined;
+}
+
+const notScaled: Scaling = { scaled: false };
+
 async function scale<T extends Replicated>(
   { owner, activePods, relatedPods }: Snapshot<T>,
   deps: SyncDeps<T>,
   signal: AbortSignal,
-): Promise<ScalingFailure | undefined> {
+): Promise<Scaling> {
   const { metadata, spec } = owner as Cached<Replicated>;
   const { honourDeletionCost, inTerminatingNamespace, metrics } = deps;
   const nowMs = deps.clock.now();
   const plan = planScaling({ desired: spec.replicas ?? 1, activePods, relatedPods, nowMs, honourDeletionCost });
   if (plan.kind === 'delete' && plan.pods.length < activePods.length) metrics.chose(plan.pods, activePods, nowMs);
-  if (plan.kind === 'create' && inTerminatingNamespace.get(keyOf(owner)) === metadata.uid) return undefined;
-  return applyScaling(plan, owner, deps, signal);
+  const isBarred = (): boolean => plan.kind === 'create' && inTerminatingNamespace.get(keyOf(owner)) === metadata.uid;
+  if (plan.kind === 'none' || isBarred()) return notScaled;
+  const failure = await applyScaling(plan, owner, deps, signal);
+  return { scaled: !isBarred(), failure };
 }
 
 /** Writes the status if it has changed. If the last write was too recent, returns the time to wait instead. */
 async function writeStatus<T extends Replicated>(
   owner: Cached<T>,
   input: StatusInput,
-  { control, pendingStatus, statusPace }: SyncDeps<T>,
+  { control, pendingStatus, statusPace, statusDeferred }: SyncDeps<T>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const key = keyOf(owner);
-  const { metadata, status: current } = input.owner;
   const status = computeStatus(input);
-  if (isStatusCurrent(input.owner, status)) return undefined;
-  const mayWait = metadata.generation === current?.observedGeneration && input.failure === undefined;
-  const waitMs = mayWait ? statusPace.waitMs(key, statusIntervalMs) : 0;
+  if (isStatusCurrent(input.owner, status)) {
+    statusDeferred.delete(key);
+    return undefined;
+  }
+  const waitMs = input.failure === undefined ? statusPace.waitMs(key, statusIntervalMs) : 0;
   if (waitMs > 0) return waitMs;
   const resourceVersion = await applyStatus(control, owner, status, signal);
   if (resourceVersion !== undefined) pendingStatus.wrote(key, resourceVersion);
   statusPace.ran(key);
+  statusDeferred.delete(key);
   return undefined;
 }

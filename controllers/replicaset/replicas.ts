@@ -5,6 +5,7 @@ import {
   enqueueSelf,
   Pace,
   PendingWrites,
+  reconcileIntervalMs,
   runWorkers,
   type Controller,
   type ControllerContext,
@@ -12,8 +13,7 @@ import {
 } from '../../pkg/controller/index.ts';
 import type { Informer } from '../../informers/index.ts';
 import { isPodActive, isPodTerminating } from '../../pkg/pods/index.ts';
-import { syncReplicas, type SyncDeps } from './apply-sync.ts';
-import { reconcileIntervalMs } from './intervals.ts';
+import { forgetOwner, syncReplicas, type SyncDeps } from './apply-sync.ts';
 import { createReplicaMetrics } from './metrics.ts';
 import type { ReplicaKind, Replicated } from './replica-kinds.ts';
 
@@ -71,10 +71,7 @@ export function createReplicaController<T extends Replicated>(
     ownWrites: [deps.pending, deps.pendingStatus],
     onStale: replicaKind.countsSkips ? deps.metrics.waitedFor : undefined,
     minIntervalMs: (key: ObjectKey) => reconcileIntervalMs(podCountOf(key)),
-    forget(key: ObjectKey): void {
-      deps.statusPace.forget(key);
-      deps.inTerminatingNamespace.delete(key);
-    },
+    forget: (key: ObjectKey) => forgetOwner(key, deps),
   };
   const caches = [owners, pods, podHandlers];
   const work = { name: controllerName, context, queue, reconcile, caches, workers, ...care };
@@ -94,6 +91,7 @@ function createSyncDeps<T extends Replicated>(
     pending: new PendingWrites<Pod>(pods, clock),
     pendingStatus: new PendingWrites<T>(owners, clock),
     statusPace: new Pace(clock),
+    statusDeferred: new Set(),
     inTerminatingNamespace: new Map(),
     honourDeletionCost: context.gates.isEnabled('PodDeletionCost'),
   };

@@ -7,14 +7,13 @@ import {
   type ConfigMap,
   type ObjectKey,
 } from '../../pkg/api/index.ts';
-import { apiErrorOf } from '../../pkg/client/index.ts';
 import {
   runWorkers,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import { defineCounter, defineHistogram, exponentialBuckets, type MetricsRegistry } from '../../pkg/metrics/index.ts';
+import { createSyncCodes } from '../../pkg/publishers/index.ts';
 import { createConfigMap, updateConfigMap } from './apply.ts';
 import { configMapName, planPublication } from './publication.ts';
 
@@ -24,7 +23,7 @@ const name = 'root-ca-certificate-publisher-controller';
 export function createRootCaPublisher(context: ControllerContext, rootCa: string): Controller {
   const client = context.clientFor('root-ca-cert-publisher');
   const queue = context.queueFor('root_ca_cert_publisher');
-  const metrics = createMetrics(context.metrics);
+  const observe = createSyncCodes(context, { subsystem: 'root_ca_cert_publisher', subject: 'namespace' });
   const namespaces = context.informers.informerFor(Namespaces);
   // A cluster may have many large ConfigMaps, and only one per namespace matters here.
   const configMaps = context.informers.informerFor(ConfigMaps, { fieldSelector: `metadata.name=${configMapName}` });
@@ -51,39 +50,12 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
     await createConfigMap(client, planned, signal);
   }
 
-  async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    const startMs = context.clock.monotonic();
-    const observe = (code: string): void => metrics(code, (context.clock.monotonic() - startMs) / 1000);
-    try {
+  const reconcile = (key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> =>
+    observe(async () => {
       await publish(key, signal);
-      observe('200');
       return {};
-    } catch (error) {
-      observe(String(apiErrorOf(error)?.status || 500));
-      throw error;
-    }
-  }
+    });
 
   const caches = [namespaces, configMaps, configMapHandlers, namespaceHandlers];
   return { name, run: (signal) => runWorkers({ name, context, queue, reconcile, caches, workers: 1 }, signal) };
-}
-
-function createMetrics(registry: MetricsRegistry): (code: string, seconds: number) => void {
-  const total = defineCounter(registry, {
-    name: 'root_ca_cert_publisher_sync_total',
-    help: 'Number of namespace syncs, by the status code of the API server.',
-    labels: ['code'],
-  });
-  const duration = defineHistogram(registry, {
-    name: 'root_ca_cert_publisher_sync_duration_seconds',
-    help: 'Duration of namespace syncs, by the status code of the API server.',
-    labels: ['code'],
-    buckets: exponentialBuckets(0.001, 2, 15),
-  });
-  total.with({ code: '200' });
-  duration.with({ code: '200' });
-  return (code, seconds) => {
-    total.with({ code }).inc();
-    duration.with({ code }).observe(seconds);
-  };
 }

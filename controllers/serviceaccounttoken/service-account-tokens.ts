@@ -9,14 +9,12 @@ import {
   type Secret,
   type ServiceAccount,
 } from '../../pkg/api/index.ts';
-import { isNotFound, type Client } from '../../pkg/client/index.ts';
 import {
   runWorkers,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import type { Store } from '../../informers/index.ts';
 import {
   accountOfToken,
   isAccountOfToken,
@@ -25,6 +23,7 @@ import {
   type TokenAccount,
 } from '../../pkg/tokens/index.ts';
 import { deleteTokenSecret, removeReference, updateTokenSecret } from './apply.ts';
+import { findAccount } from './find-account.ts';
 import { claimsOf, isTokenMissing, planTokenSecret } from './token-secret.ts';
 import type { TokenSigner } from './token-signer.ts';
 
@@ -41,12 +40,12 @@ export function createServiceAccountTokenController(
   context: ControllerContext,
   { signer, rootCa, workers }: ServiceAccountTokenOptions,
 ): Controller {
-  const client = context.clientFor('tokens-controller');
+  const client = context.clientFor('tokens-controller', { asProcess: true }); // others need the tokens it creates
   const queue = context.queueFor('serviceaccount_tokens_service');
   const accounts = context.informers.informerFor(ServiceAccounts);
   const secrets = context.informers.informerFor(Secrets, tokenSecrets);
   secrets.addIndex(tokensByAccount);
-  /** The accounts of deleted Secrets. Only the last state of a Secret tells which account may refer to it. */
+  /** The accounts of deleted Secrets. Only the last state of a Secret has the name of its account. */
   const accountsOfDeleted = new Map<ObjectKey, TokenAccount>();
 
   const enqueue = (secret: Cached<Secret>): void => queue.add(keyOf(secret));
@@ -63,28 +62,25 @@ export function createServiceAccountTokenController(
     },
     { resyncMs: 0 },
   );
-  const accountHandlers = accounts.addHandler(
-    { deleted: (last) => secrets.store.byIndex(tokensByAccount, keyOf(last)).forEach(enqueue) },
-    { resyncMs: 0 },
-  );
+  const enqueueTokensOf = (account: Cached<ServiceAccount>): void =>
+    secrets.store.byIndex(tokensByAccount, keyOf(account)).forEach(enqueue);
+  const accountHandlers = accounts.addHandler({ deleted: enqueueTokensOf }, { resyncMs: 0 });
 
-  async function clearReference(key: ObjectKey, signal: AbortSignal): Promise<void> {
+  async function clearReference(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const wanted = accountsOfDeleted.get(key);
-    if (wanted === undefined) return;
+    if (wanted === undefined) return {};
     const cached = accounts.store.get(wanted.key);
     if (cached !== undefined && isAccountOfToken(cached, wanted)) {
       await removeReference(client, wanted, splitKey(key).name, signal);
     }
     // Meanwhile another Secret of the same name may have been deleted: its reference must still be cleared.
     if (accountsOfDeleted.get(key) === wanted) accountsOfDeleted.delete(key);
+    return {};
   }
 
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const secret = secrets.store.get(key);
-    if (secret === undefined) {
-      await clearReference(key, signal);
-      return {};
-    }
+    if (secret === undefined) return clearReference(key, signal);
     accountsOfDeleted.delete(key); // the Secret was recreated, so references to it are valid
     const wanted = accountOfToken(secret);
     if (wanted === undefined) return {};
@@ -101,21 +97,4 @@ export function createServiceAccountTokenController(
 
   const caches = [accounts, secrets, secretHandlers, accountHandlers];
   return { name, run: (signal) => runWorkers({ name, context, queue, reconcile, caches, workers }, signal) };
-}
-
-/** The service account of a token. Reads the live object before a token is treated as orphaned: the cache may be stale. */
-async function findAccount(
-  wanted: TokenAccount,
-  { client, accounts }: { readonly client: Client; readonly accounts: Pick<Store<ServiceAccount>, 'get'> },
-  signal: AbortSignal,
-): Promise<Cached<ServiceAccount> | undefined> {
-  const cached = accounts.get(wanted.key);
-  if (cached !== undefined && isAccountOfToken(cached, wanted)) return cached;
-  try {
-    const live = await client.get(ServiceAccounts, wanted.key, signal);
-    return isAccountOfToken(live, wanted) ? live : undefined;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

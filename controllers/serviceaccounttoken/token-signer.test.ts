@@ -2,7 +2,8 @@ import { createHash, generateKeyPairSync, verify, type KeyObject } from 'node:cr
 
 import { describe, expect, test } from 'vitest';
 
-import { createTokenSigner, TokenKeyError } from './token-signer.ts';
+import { PrivateKeyError } from '../../pkg/certificates/index.ts';
+import { createTokenSigner } from './token-signer.ts';
 
 interface Pair {
   readonly publicKey: KeyObject;
@@ -67,7 +68,7 @@ describe('createTokenSigner', () => {
   ];
   for (const { name, content, message } of refused) {
     test(`refuses ${name}`, () => {
-      expect(() => createTokenSigner(content)).toThrow(TokenKeyError);
+      expect(() => createTokenSigner(content)).toThrow(PrivateKeyError);
       expect(() => createTokenSigner(content)).toThrow(message);
     });
   }

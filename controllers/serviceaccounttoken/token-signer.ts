@@ -1,18 +1,14 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 
 import { SignJWT } from 'jose';
+
+import { PrivateKeyError, readPrivateKey } from '../../pkg/certificates/index.ts';
 
 export type Claims = Readonly<Record<string, string>>;
 
 /** Makes signed JSON Web Tokens that never expire: the API server checks the secret that holds one instead. */
 export interface TokenSigner {
   sign(claims: Claims): Promise<string>;
-}
-
-/** A file holds no private key that tokens can be signed with. The message completes "the file …". */
-export class TokenKeyError extends Error {
-  override readonly name = 'TokenKeyError';
-  readonly reason = 'UnusableTokenKey';
 }
 
 const algorithmByCurve: ReadonlyMap<string, string> = new Map([
@@ -24,25 +20,11 @@ const algorithmByCurve: ReadonlyMap<string, string> = new Map([
 /** RFC 7518 asks for this many, and jose signs with no fewer. */
 const minRsaBits = 2048;
 
-/** Takes the first private key of a PEM file. Throws a `TokenKeyError` if it has none that can sign tokens. */
+/** Takes the first private key of a PEM file. Throws a `PrivateKeyError` if it has none that can sign tokens. */
 export function createTokenSigner(pem: string): TokenSigner {
-  const key = parsePrivateKey(pem);
+  const key = readPrivateKey(pem);
   const header = { alg: algorithmOf(key), kid: keyId(key) };
   return { sign: (claims) => new SignJWT(sorted(claims)).setProtectedHeader(header).sign(key) };
-}
-
-function parsePrivateKey(pem: string): KeyObject {
-  // Files may hold more, such as the parameters that openssl writes before an EC key.
-  const blocks = pem.match(/-----BEGIN ((?:EC |RSA )?PRIVATE KEY)-----[^]+?-----END \1-----/g) ?? [];
-  let cause: unknown;
-  for (const block of blocks) {
-    try {
-      return createPrivateKey(block);
-    } catch (error) {
-      cause = error;
-    }
-  }
-  throw new TokenKeyError('contains no RSA or ECDSA private key', { cause });
 }
 
 function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails }: KeyObject): string {
@@ -56,7 +38,7 @@ function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails }: KeyObjec
       : type === 'rsa'
         ? `an RSA key of ${modulusLength} bits`
         : `a key of type ${type}`;
-  throw new TokenKeyError(
+  throw new PrivateKeyError(
     `contains ${found}: it must be RSA of at least ${minRsaBits} bits, or ECDSA on P-256, P-384 or P-521`,
   );
 }

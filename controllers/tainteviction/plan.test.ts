@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { planEviction, type Eviction, type EvictionInput, type EvictionPlan } from './plan.ts';
+import type { Eviction } from '../../pkg/evictions/index.ts';
+import { planEviction, type EvictionInput, type EvictionPlan } from './plan.ts';
 
 const nowMs = 1000;
 const waiting = (dueMs: number): Eviction => ({ kind: 'waiting', uid: 'u', dueMs });

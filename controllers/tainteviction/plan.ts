@@ -1,9 +1,4 @@
-/** The eviction of one pod, identified by its uid: a later pod can have the same name. */
-export type Eviction =
-  | { readonly kind: 'waiting'; readonly uid: string; readonly dueMs: number }
-  | { readonly kind: 'evicting'; readonly uid: string; readonly dueMs: number }
-  /** Deleted. Kept until the pod is gone, so that a change of taints does not evict it again. */
-  | { readonly kind: 'evicted'; readonly uid: string };
+import type { Eviction } from '../../pkg/evictions/index.ts';
 
 export interface EvictionInput {
   /**

@@ -1,32 +1,27 @@
-import {
-  isEqualJson,
-  keyOf,
-  Nodes,
-  objectKey,
-  Pods,
-  type Cached,
-  type Node,
-  type ObjectKey,
-  type Pod,
-} from '../../pkg/api/index.ts';
+import { keyOf, Nodes, objectKey, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import {
   podsByNode,
   runAll,
   runWorkers,
   type Controller,
   type ControllerContext,
-  type KeySink,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import type { Handler } from '../../informers/index.ts';
+import { Evictions } from '../../pkg/evictions/index.ts';
 import { noExecuteTaints, toleratedMs } from '../../pkg/taints/index.ts';
 import { applyEviction } from './apply.ts';
-import { Evictions } from './evictions.ts';
+import { enqueueOnTaintChange, enqueuePodOfTaintedNode } from './handlers.ts';
 import { defineTaintEvictionMetrics } from './metrics.ts';
 import { planEviction } from './plan.ts';
 
 const name = 'taint-eviction-controller';
 const podWorkers = 8;
+const events = {
+  reason: 'TaintManagerEviction',
+  marking: (pod: ObjectKey) => `Marking for deletion Pod ${pod}`,
+  cancelling: (pod: ObjectKey) => `Cancelling deletion of Pod ${pod}`,
+  cancelsGone: true,
+};
 
 /** Deletes pods from nodes whose NoExecute taints they do not tolerate, or do not tolerate any longer. */
 export function createTaintEvictionController(context: ControllerContext): Controller {
@@ -36,28 +31,16 @@ export function createTaintEvictionController(context: ControllerContext): Contr
   const pods = context.informers.informerFor(Pods);
   const nodes = context.informers.informerFor(Nodes);
   const allowComparisons = context.gates.isEnabled('TaintTolerationComparisonOperators');
-  const evictions = new Evictions(context.recorderFor(name));
+  const evictions = new Evictions(context.recorderFor(name), events);
   const metrics = defineTaintEvictionMetrics(context.metrics);
   const deps = { client: context.clientFor('node-controller'), clock, evictions, metrics };
 
   pods.addIndex(podsByNode);
   const nodeOf = ({ spec: { nodeName = '' } }: Cached<Pod>) =>
     nodeName === '' ? undefined : nodes.store.get(objectKey(undefined, nodeName));
-  // When a node without taints gets one, or an unknown node appears, the node enqueues its pods.
-  const enqueueIfTainted = (pod: Cached<Pod>): void => {
-    const node = nodeOf(pod);
-    if (node !== undefined && noExecuteTaints(node).length > 0) podQueue.add(keyOf(pod));
-  };
-  const podHandlers = pods.addHandler({
-    added: enqueueIfTainted,
-    updated({ spec: before }, after) {
-      const { nodeName, tolerations } = after.spec;
-      if (before.nodeName !== nodeName || !isEqualJson(before.tolerations, tolerations)) enqueueIfTainted(after);
-    },
-    deleted(last) {
-      if (evictions.has(keyOf(last))) podQueue.add(keyOf(last));
-    },
-  });
+  const podHandlers = pods.addHandler(
+    enqueuePodOfTaintedNode(podQueue, { nodeOf, hasEviction: (key) => evictions.has(key) }),
+  );
   const nodeHandlers = nodes.addHandler(enqueueOnTaintChange(nodeQueue));
 
   /** Enqueues all pods of a tainted node. On a node without taints, enqueues only the pods with an eviction. */
@@ -85,20 +68,11 @@ export function createTaintEvictionController(context: ControllerContext): Contr
 
   const work = { name, context, caches: [pods, nodes, podHandlers, nodeHandlers] };
   const nodeWork = { ...work, queue: nodeQueue, reconcile: reconcileNode, workers: 1 };
-  const podCare = { primary: pods.store, forget: (key: ObjectKey): void => evictions.cancel(key) };
+  const podCare = { primary: pods.store, forget: (key: ObjectKey): void => evictions.forget(key) };
   const podWork = { ...work, ...podCare, queue: podQueue, reconcile: reconcilePod, workers: podWorkers };
   const loops = [
     (signal: AbortSignal) => runWorkers(nodeWork, signal),
     (signal: AbortSignal) => runWorkers(podWork, signal),
   ];
   return { name, run: (signal) => runAll(loops, signal) };
-}
-
-function enqueueOnTaintChange(queue: KeySink): Handler<Node> {
-  return {
-    added: (node) => queue.add(keyOf(node)),
-    updated(before, after) {
-      if (!isEqualJson(noExecuteTaints(before), noExecuteTaints(after))) queue.add(keyOf(after));
-    },
-  };
 }
