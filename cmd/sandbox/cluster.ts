@@ -6,7 +6,8 @@ import { ClientBuilder, loadKubeconfig, type Client } from '../../pkg/client/ind
 import { startHollowNodes } from '../../pkg/hollow/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import { startSandbox, type Sandbox } from '../../pkg/sandbox/index.ts';
-import { systemClock } from '../../pkg/time/index.ts';
+import { systemClock, AbortedError } from '../../pkg/time/index.ts';
+import { cloudFlags, runCloud } from './cloud.ts';
 import { runManager } from './manager.ts';
 
 export interface SandboxClusterOptions {
@@ -16,6 +17,8 @@ export interface SandboxClusterOptions {
   readonly nodes?: number | undefined;
   /** Whether the controller manager runs. Default: true. */
   readonly controllers?: boolean | undefined;
+  /** Whether a simulated cloud provides load balancers, routes and machines. Default: true, if controllers run. */
+  readonly cloud?: boolean | undefined;
   /** Flags of the controller manager, such as `--controllers=deployment-controller`. */
   readonly managerFlags?: readonly string[] | undefined;
   readonly logger: Logger;
@@ -34,10 +37,13 @@ export interface SandboxCluster extends AsyncDisposable {
 export async function startSandboxCluster(options: SandboxClusterOptions): Promise<SandboxCluster> {
   const { logger, nodes = 3, dataDir, port } = options;
   const withControllers = options.controllers !== false;
+  const withCloud = withControllers && options.cloud !== false;
   const hasAccountController = withControllers && controllers.some(({ name }) => name === 'serviceaccount-controller');
   await using stack = new AsyncDisposableStack();
   const makesServiceAccounts = !hasAccountController;
-  const sandbox = stack.use(await startSandbox({ dataDir, port, logger, makesServiceAccounts }));
+  const sandbox = stack.use(
+    await startSandbox({ dataDir, port, logger, makesServiceAccounts, servesMetrics: nodes > 0 }),
+  );
   const connection = await loadKubeconfig({ path: sandbox.kubeconfigFile }, systemClock);
   const clients = stack.adopt(new ClientBuilder({ connection, clock: systemClock, userAgent: 'sandbox' }), (each) =>
     each.close(),
@@ -47,7 +53,7 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
   const inBackground = (running: Promise<unknown>, until: AbortController): void => {
     running.catch((error: unknown) => failure.reject(error));
     stack.defer(async () => {
-      until.abort(new Error('the sandbox stops'));
+      until.abort(new AbortedError('the sandbox stops'));
       await running.catch(() => undefined); // already reported, or the abort
     });
   };
@@ -56,8 +62,9 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
     const client = clients.processClientFor('hollow-nodes', { qps: 0 });
     // A real container takes about as long to start and to stop, and the demo stays readable.
     const pace = { podReadyDelayMs: 400, podStopDelayMs: 300 };
+    const base = { client, clock: systemClock, logger, nodes, namePrefix: 'node' };
     const hollow = await startHollowNodes(
-      { client, clock: systemClock, logger, nodes, namePrefix: 'node', ...pace },
+      { ...base, provisionsVolumes: withControllers, externalCloud: withCloud, ...pace },
       until.signal,
     );
     inBackground(hollow.stopped, until);
@@ -65,7 +72,12 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
   if (withControllers) {
     const until = new AbortController();
     const deps = { controllers, logger, environment: options.environment ?? {} };
-    inBackground(runManager([...managerFiles(sandbox), ...(options.managerFlags ?? [])], deps, until.signal), until);
+    const flags = [...managerFiles(sandbox), ...(withCloud ? cloudFlags : []), ...(options.managerFlags ?? [])];
+    inBackground(runManager(flags, deps, until.signal), until);
+  }
+  if (withCloud) {
+    const until = new AbortController();
+    inBackground(runCloud(sandbox.kubeconfigFile, logger, until.signal), until);
   }
   const owned = stack.move();
   const stop = (): Promise<void> => owned.disposeAsync();

@@ -1,10 +1,11 @@
+import { AbortedError } from '../../pkg/time/index.ts';
 import { runSandboxProgram } from './program.ts';
 
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     if (stop.signal.aborted) process.exit(130); // a second signal skips the shutdown
-    stop.abort(new Error(`received ${signal}`));
+    stop.abort(new AbortedError(`received ${signal}`));
   });
 }
 

@@ -2,11 +2,11 @@ import { hostname } from 'node:os';
 
 import type { ControllerDescriptor } from '../../pkg/controller/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
+import type { Environment } from '../../pkg/manager/index.ts';
 import { systemClock, systemRandom } from '../../pkg/time/index.ts';
 import { parseCommandLine } from '../kube-controller-manager/command.ts';
-import type { Environment } from '../kube-controller-manager/connect.ts';
 import { exitCodes, StartupError } from '../kube-controller-manager/exit-codes.ts';
-import { resolveOptions } from '../kube-controller-manager/options.ts';
+import { checkControllerFlags, resolveOptions } from '../kube-controller-manager/options.ts';
 import { run } from '../kube-controller-manager/run.ts';
 
 export interface ManagerDeps {
@@ -24,6 +24,7 @@ export async function runManager(argv: readonly string[], deps: ManagerDeps, sig
       '--help and --version cannot be passed to the controller manager of a sandbox',
     );
   const options = resolveOptions(line.given, deps.controllers);
+  checkControllerFlags(options);
   const { logger, environment } = deps;
   const { reportedVersion } = line;
   const runDeps = {

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { controllers } from '../../controllers/registry.ts';
 import { createLogger, openLogStream, type Logger } from '../../pkg/log/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
-import { exitCodes, StartupError } from '../kube-controller-manager/exit-codes.ts';
-import { runProgram } from '../kube-controller-manager/program.ts';
+import { exitCodes } from '../kube-controller-manager/exit-codes.ts';
+import { explain, runProgram } from '../kube-controller-manager/program.ts';
 import { startSandboxCluster, type SandboxCluster } from './cluster.ts';
 import { parseSandboxCommand, type SandboxFlags } from './command.ts';
 import { createOutput, type Output } from './output.ts';
@@ -55,15 +55,17 @@ async function runSandbox(flags: SandboxFlags, deps: SandboxProgramDeps, signal:
     return exitCodes.ok;
   } catch (error) {
     if (signal.aborted) return exitCodes.ok;
-    deps.stderr(`sandbox: ${explain(error)}\n`);
-    return error instanceof StartupError ? error.exitCode : exitCodes.failed;
+    const { exitCode, message } = explainFailure(error);
+    deps.stderr(`sandbox: ${message}\n`);
+    return exitCode;
   }
 }
 
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'EADDRINUSE') return '--port: the port is in use';
-  return error instanceof StartupError ? error.message : (error.stack ?? error.message);
+function explainFailure(error: unknown): { readonly exitCode: number; readonly message: string } {
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    return { exitCode: exitCodes.failed, message: '--port: the port is in use' };
+  }
+  return explain(error);
 }
 
 interface Greeting {
@@ -78,6 +80,7 @@ function greet(output: Output, { sandbox }: SandboxCluster, flags: SandboxFlags,
   output.item('API', `${sandbox.url}, ${flags.dataDir === undefined ? 'in memory' : `stored in ${flags.dataDir}`}`);
   output.item('nodes', `${nodes}, simulated: pods start, run and stop, without containers`);
   output.item('controllers', flags.controllers ? `${controllers.length}, in the controller manager` : 'none');
+  if (flags.controllers) output.item('cloud', 'simulated: Services of type LoadBalancer get an address');
   output.item('log', greeting.logFile);
   output.line('');
   output.line('Every user of this API may do everything. It is for experiments on this machine only.');

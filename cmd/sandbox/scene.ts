@@ -43,7 +43,7 @@ const deployment: Unsaved<Deployment> = {
 
 const service: Unsaved<Service> = {
   metadata: { namespace, name: 'hello', labels },
-  spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+  spec: { type: 'LoadBalancer', selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
 };
 
 /** The demo: creates a Deployment, deletes one of its pods, rolls out a new version, and prints what happens. */
@@ -62,8 +62,9 @@ export async function playScene({ client, output, clock }: SceneDeps, signal: Ab
   const watching = new AbortController();
   const told = tellOfPods(client, tell, AbortSignal.any([signal, watching.signal]));
   try {
-    output.heading('A Deployment "hello" of three pods, and a Service in front of it:');
+    output.heading('A Deployment "hello" of three pods, and a load balancer in front of it:');
     await untilRolledOut(client, signal);
+    tell(`Service hello  has the address ${await untilAddress(client, signal)}`);
     await pause();
     output.heading('One pod is killed, and replaced:');
     await killOne(client, tell, signal);
@@ -85,6 +86,7 @@ export async function playScene({ client, output, clock }: SceneDeps, signal: Ab
     'kubectl scale deployment hello --replicas=5',
     'kubectl rollout undo deployment hello',
     'kubectl delete pod -l app=hello --wait=false; kubectl get pods -w',
+    'kubectl annotate node node-2 hollow-node/machine=gone; kubectl get nodes -w',
   ]) {
     output.command(command);
   }
@@ -117,6 +119,16 @@ async function untilPods(
     if (event.type === 'DELETED') uids.delete(event.object.metadata.uid);
     if (isEnough(uids)) return;
   }
+}
+
+/** The address that the cloud gave the Service. */
+async function untilAddress(client: Client, signal: AbortSignal): Promise<string> {
+  for await (const event of client.watch(Services, { namespace, fieldSelector: 'metadata.name=hello' }, signal)) {
+    if (event.type === 'BOOKMARK') continue;
+    const address = event.object.status?.loadBalancer?.ingress?.[0]?.ip;
+    if (address !== undefined) return address;
+  }
+  return '';
 }
 
 async function untilRolledOut(client: Client, signal: AbortSignal): Promise<void> {

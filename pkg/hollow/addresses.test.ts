@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AddressPool, nodeIPv4, podIPv4, podIPv6 } from './addresses.ts';
 
 describe('AddressPool', () => {
-  test('gives out no address twice, and none that an earlier run has given away', () => {
+  test('allocates no address twice, and none of an earlier run', () => {
     const pool = new AddressPool();
     pool.reserve('10.128.0.2');
     expect([pool.take(), pool.take(), pool.take()].map(podIPv4)).toEqual(['10.128.0.1', '10.128.0.3', '10.128.0.4']);
@@ -21,7 +21,7 @@ describe('AddressPool', () => {
   });
 });
 
-test('a thousand blocks of addresses read back as they were given', () => {
+test('a thousand blocks of addresses can be parsed again', () => {
   const seen = new Set<string>();
   for (let index = 1; index < 254_000; index += 127) {
     const ip = podIPv4(index);

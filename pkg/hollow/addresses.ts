@@ -6,9 +6,9 @@ export class AddressPool {
   readonly #used = new Set<number>();
   #last = 0;
 
-  /** Takes a free number until `release`. */
+  /** Takes a free number until `release`. Throws `NoAddressLeftError`. */
   take(): number {
-    if (this.#used.size >= poolSize) throw new Error(`all ${poolSize} pod addresses are in use`);
+    if (this.#used.size >= poolSize) throw new NoAddressLeftError(`all ${poolSize} pod addresses are in use`);
     do this.#last = (this.#last % poolSize) + 1;
     while (this.#used.has(this.#last));
     this.#used.add(this.#last);
@@ -52,4 +52,10 @@ function podIndexOf(ip: string): number | undefined {
   if (a !== 10 || b === undefined || c === undefined || d === undefined || rest.length > 0) return undefined;
   if (!(b >= 128 && b <= 255 && c >= 0 && c <= 255 && d >= 1 && d <= perBlock)) return undefined;
   return ((b - 128) * 256 + c) * perBlock + d;
+}
+
+/** Every address of the pool belongs to a pod. */
+class NoAddressLeftError extends Error {
+  override readonly name = 'NoAddressLeftError';
+  readonly reason = 'NoAddressLeft';
 }

@@ -1,9 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { isConditionTrue, keyOf, Leases, Nodes, type Pod, Pods } from '../api/index.ts';
-import { creationTime, type Described, pod } from '../../test/support/builders.ts';
+import {
+  isConditionTrue,
+  Jobs,
+  keyOf,
+  Leases,
+  Nodes,
+  objectKey,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+} from '../api/index.ts';
+import { build, creationTime, type Described, job, pod } from '../../test/support/builders.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { RecordingLogger } from '../../test/support/loggers.ts';
 import { RecordingClient } from '../../test/support/recording-client.ts';
+import { machineAnnotation } from './machine-power.ts';
 import { startHollowNodes, type HollowNodes, type HollowNodesOptions } from './hollow-nodes.ts';
 
 interface World {
@@ -20,7 +31,7 @@ interface World {
 
 let world: World | undefined;
 
-/** Moves time on, and lets what a change sets in motion come to rest before and after: caches take turns to do it. */
+/** Advances the time, and waits until all work is done before and after: caches work in turns. */
 async function pass(clock: FakeClock, ms = 0): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await clock.advance(0);
   await clock.advance(ms);
@@ -87,7 +98,7 @@ describe('startHollowNodes', () => {
     expect(renewTimes()).toEqual(['01.500', '02.000']);
   });
 
-  test('takes a pod from nothing to ready with two writes', async () => {
+  test('makes a new pod ready with two writes', async () => {
     const { add, clock, podNamed, podWrites } = await start();
     add({ name: 'a' });
     await pass(clock);
@@ -99,7 +110,7 @@ describe('startHollowNodes', () => {
     expect(podWrites()).toEqual(['create binding', 'patch status']);
   });
 
-  test('spreads pods over nodes, and gives each an address of its own', async () => {
+  test('spreads pods over nodes, and gives each its own address', async () => {
     const { add, clock, client } = await start();
     for (const name of ['a', 'b', 'c', 'd']) add({ name });
     await pass(clock);
@@ -208,5 +219,91 @@ describe('startHollowNodes', () => {
     await client.patch(Nodes, keyOf(node), { type: 'strategic', body, subresource: 'status' }, AbortSignal.any([]));
     await pass(clock);
     expect(isConditionTrue(client.stored(Nodes)[0]?.status?.conditions, 'Ready')).toBe(true);
+  });
+
+  test('a pod of a Job ends by itself', async () => {
+    const { add, clock, podNamed } = await start();
+    add({ name: 'batch', spec: { restartPolicy: 'Never' }, owner: { kind: Jobs, object: job() } });
+    await pass(clock, 900);
+    expect(podNamed('batch')?.status?.phase).toBe('Running');
+    await pass(clock, 100);
+    expect(podNamed('batch')?.status?.phase).toBe('Succeeded');
+  });
+
+  test('a pod waits for its claims', async () => {
+    const { add, client, clock, podNamed } = await start();
+    const claim = { persistentVolumeClaim: { claimName: 'data' } };
+    add({ name: 'db', spec: { volumes: [{ name: 'data', ...claim }] } });
+    await pass(clock, 1000);
+    expect(podNamed('db')?.spec.nodeName).toBeUndefined();
+    client.seed(PersistentVolumeClaims, build(PersistentVolumeClaims, { name: 'data' }, { spec: {} }));
+    await pass(clock);
+    expect(podNamed('db')?.status?.phase).toBe('Running');
+  });
+
+  test('pods with anti-affinity get a node each, and the next waits until one is deleted', async () => {
+    const { add, client, clock, podNamed } = await start({ podStopDelayMs: 0 });
+    const labelSelector = { matchLabels: { app: 'web' } };
+    const terms = [{ topologyKey: 'kubernetes.io/hostname', labelSelector }];
+    const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+    for (const name of ['a', 'b', 'c']) add({ name, labels: { app: 'web' }, spec: { affinity } });
+    await pass(clock, 1000);
+    const nodes = () => ['a', 'b', 'c'].flatMap((name) => podNamed(name)?.spec.nodeName ?? []);
+    expect(new Set(nodes()).size).toBe(2);
+    expect(nodes()).toHaveLength(2);
+    const [placed] = ['a', 'b', 'c'].filter((name) => podNamed(name)?.spec.nodeName !== undefined);
+    await client.delete(Pods, objectKey('default', placed ?? ''), {}, new AbortController().signal);
+    await pass(clock, 1000);
+    expect(new Set(nodes()).size).toBe(2);
+    expect(nodes()).toHaveLength(2);
+  });
+});
+
+describe('the machine of a node', () => {
+  const { signal } = new AbortController();
+  const key = objectKey(undefined, 'hollow-node-0');
+  const switchTo = (client: RecordingClient, value: string | null) =>
+    client.patch(
+      Nodes,
+      key,
+      { type: 'merge', body: { metadata: { annotations: { [machineAnnotation]: value } } } },
+      signal,
+    );
+  const readyOf = (client: RecordingClient) =>
+    client.stored(Nodes).map(({ status }) => isConditionTrue(status?.conditions, 'Ready'));
+
+  test('reports that it shuts down, is silent while it is off, and continues', async () => {
+    const { client, clock } = await start({ leaseRenewMs: 1000 });
+    await switchTo(client, 'off');
+    await pass(clock);
+    expect(readyOf(client)).toEqual([false, true]);
+    const renewals = (): number => client.writes.filter(({ resource }) => resource.startsWith('leases')).length;
+    await pass(clock, 1000);
+    const before = renewals();
+    await pass(clock, 1000);
+    expect(renewals() - before).toBe(1); // of the other node
+    await switchTo(client, null);
+    await pass(clock);
+    expect(readyOf(client)).toEqual([true, true]);
+    await pass(clock, 1000);
+    expect(renewals() - before).toBeGreaterThan(2);
+  });
+
+  test('starts no pods while it is off', async () => {
+    const { client, clock, add, podNamed } = await start({ nodes: 1 });
+    await switchTo(client, 'off');
+    await pass(clock);
+    add({ name: 'a', spec: { nodeName: 'hollow-node-0' } });
+    await pass(clock);
+    expect(podNamed('a')?.status?.phase).not.toBe('Running');
+    await switchTo(client, null);
+    await pass(clock);
+    expect(podNamed('a')?.status?.phase).toBe('Running');
+  });
+
+  test('is tainted until a cloud has described it, if there is one', async () => {
+    const { client } = await start({ externalCloud: true });
+    const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+    expect(client.stored(Nodes).map(({ spec }) => spec.taints)).toEqual([[taint], [taint]]);
   });
 });

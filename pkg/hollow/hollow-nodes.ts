@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { Nodes, type ObjectKey, Pods } from '../api/index.ts';
+import { keyOf, Nodes, type ObjectKey, PersistentVolumeClaims, Pods } from '../api/index.ts';
 import type { Client } from '../client/index.ts';
 import { runAll, runWorkers, type Work } from '../controller/index.ts';
 import {
@@ -16,6 +16,10 @@ import { Fleet, type HollowNode, keyOfNode } from './fleet.ts';
 import { createHeartbeats, followNodes, type Heartbeats } from './node-heartbeats.ts';
 import type { WantedCondition } from './node-object.ts';
 import { createPodRunner, type PodRunner } from './pod-runner.ts';
+import { volumesInUse, type VolumeStores } from './pod-volumes.ts';
+import { momentMs } from './settings.ts';
+import { createSandboxClass, simulateProvisioner } from './provisioner.ts';
+import { simulateVolumes, volumeStoresOf } from './volumes.ts';
 
 export interface HollowNodesOptions {
   /** A client without a rate limit: the limit would slow the simulation down. */
@@ -33,10 +37,14 @@ export interface HollowNodesOptions {
   readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
   /** The pod capacity of a node. Only a real scheduler uses it. Default: 1000. */
   readonly podCapacity?: number | undefined;
+  /** Nodes are tainted until a cloud has described them, as by kubelets with an external cloud. Default: false. */
+  readonly externalCloud?: boolean | undefined;
   /** The delay from Running to Ready. Default: 0, both in one write. */
   readonly podReadyDelayMs?: number | undefined;
   /** How long containers take to stop after a deletion. Default: until their grace period ends. */
   readonly podStopDelayMs?: number | undefined;
+  /** How long the containers of Jobs run. Default: 1 s. `Infinity`: until the pod is deleted. */
+  readonly jobRunMs?: number | undefined;
   /** The delay before the second restart of containers. Doubles each time. Default: 10 s, like the kubelet. */
   readonly restartBackoffMs?: number | undefined;
   /** Default: 10 s, like the kubelet. */
@@ -45,6 +53,11 @@ export interface HollowNodesOptions {
   readonly statusReportMs?: number | undefined;
   /** Binds the pods of the default scheduler. Set to false if a real scheduler runs. Default: true. */
   readonly bindsPods?: boolean | undefined;
+  /**
+   * Provisions the volumes of a class `sandbox`, which is created and is the default one. Pods wait for their claims to be
+   * bound: a binder must run. Default: false.
+   */
+  readonly provisionsVolumes?: boolean | undefined;
   /** Pods also get an IPv6 address. Default: false. */
   readonly dualStack?: boolean | undefined;
   /** The number of workers for pods. Default: 32. */
@@ -78,19 +91,24 @@ export async function startHollowNodes(options: HollowNodesOptions, signal: Abor
     zones: options.zones ?? ['zone-a', 'zone-b', 'zone-c'],
     labels: options.nodeLabels ?? {},
     podCapacity: options.podCapacity ?? 1000,
+    isUninitialised: options.externalCloud ?? false,
   });
+  const own = createSharedInformerFactory({ client, clock, logger });
+  const informers = options.informers ?? own;
+  const stores = volumeStoresOf(informers);
   const heartbeats = createHeartbeats({
     client,
     clock,
     fleet,
+    volumesInUse: (hollow) => volumesInUse(hollow, stores),
     leaseRenewMs: options.leaseRenewMs ?? 10_000,
     statusReportMs: options.statusReportMs ?? 300_000,
   });
   // Register first: if the API server rejects a node, there is nothing to clean up.
   await forEachAtOnce(16, fleet.all, (hollow) => heartbeats.register(hollow, signal));
+  if (options.provisionsVolumes === true) await createSandboxClass(client, signal);
 
-  const own = createSharedInformerFactory({ client, clock, logger });
-  const simulation = createSimulation(options, fleet, heartbeats, options.informers ?? own);
+  const simulation = createSimulation({ ...options, informers, stores }, fleet, heartbeats);
   const loops = simulation.works.map((work) => (inner: AbortSignal) => runWorkers(work, inner));
   if (options.informers === undefined) loops.push((inner) => runInformers(own, inner));
   const stopped = runAll(loops, signal).finally(() => {
@@ -105,25 +123,28 @@ export async function startHollowNodes(options: HollowNodesOptions, signal: Abor
 
 interface Simulation {
   readonly works: readonly Work[];
-  readonly queues: Record<'pods' | 'statuses' | 'leases', WorkQueue<ObjectKey>>;
+  readonly queues: Record<'pods' | 'statuses' | 'leases' | 'attachments', WorkQueue<ObjectKey>>;
   readonly registrations: readonly HandlerRegistration[];
   readonly runner: PodRunner;
 }
 
-function createSimulation(
-  options: HollowNodesOptions,
-  fleet: Fleet,
-  heartbeats: Heartbeats,
-  informers: InformerFactory,
-): Simulation {
-  const { client, clock, logger } = options;
+interface SimulationOptions extends HollowNodesOptions {
+  readonly informers: InformerFactory;
+  readonly stores: VolumeStores;
+}
+
+function createSimulation(options: SimulationOptions, fleet: Fleet, heartbeats: Heartbeats): Simulation {
+  const { client, clock, informers, logger } = options;
   const queueFor = (name: string) =>
     createWorkQueue<ObjectKey>({ name, clock, rateLimiter: exponentialLimiter({ baseMs: 50, maxMs: 5000 }) });
   const queues = {
     pods: queueFor('hollow-pods'),
     statuses: queueFor('hollow-node-statuses'),
     leases: queueFor('hollow-leases'),
+    attachments: queueFor('hollow-attachments'),
   };
+  const provisioning = options.provisionsVolumes === true ? createProvisioning(client, informers, queueFor) : undefined;
+  const claims = options.bindsPods === false ? undefined : informers.informerFor(PersistentVolumeClaims);
   const runner = createPodRunner({
     client,
     clock,
@@ -132,24 +153,52 @@ function createSimulation(
     queue: queues.pods,
     defaults: {
       readyDelayMs: options.podReadyDelayMs ?? 0,
+      jobRunMs: options.jobRunMs ?? momentMs,
       stopDelayMs: options.podStopDelayMs,
       restartBackoffMs: options.restartBackoffMs ?? 10_000,
     },
-    bindsPods: options.bindsPods ?? true,
+    claims: claims?.store,
+    provisioning,
+    stores: options.stores,
     dualStack: options.dualStack ?? false,
   });
-  const nodesSeen = informers.informerFor(Nodes).addHandler(followNodes(fleet, queues, runner.enqueueWaiting));
+  const on = {
+    placementChanged: runner.enqueueWaiting,
+    volumesChanged: runner.enqueuePending,
+    switchedOn: runner.enqueuePodsOn,
+  };
+  const nodesSeen = informers.informerFor(Nodes).addHandler(followNodes(fleet, queues, on));
   const podsSeen = informers.informerFor(Pods).addHandler(runner.handler);
+  const volumes = simulateVolumes({ client, fleet, informers, queues }); // after the runner, which keeps the pods of nodes
+  const claimsSeen = claims?.addHandler({ added: (claim) => runner.enqueueClaiming(keyOf(claim)) });
 
   const base = { context: { clock, logger, reconciles: { finished: () => undefined } }, caches: [nodesSeen] };
-  const { pods, statuses, leases } = queues;
-  const podWork = { ...base, caches: [nodesSeen, podsSeen], workers: options.concurrency ?? 32 };
+  const { pods, statuses, leases, attachments } = queues;
+  const more = [claimsSeen, ...(provisioning?.registrations ?? [])].filter((each) => each !== undefined);
+  const podCaches = [nodesSeen, podsSeen, ...volumes.registrations, ...more];
+  const podWork = { ...base, caches: podCaches, workers: options.concurrency ?? 32 };
   const works: Work[] = [
     { ...podWork, name: 'hollow-pods', queue: pods, reconcile: runner.reconcile },
-    { ...base, name: 'hollow-node-statuses', queue: statuses, reconcile: heartbeats.reportStatus, workers: 4 },
+    { ...base, name: 'hollow-attachments', queue: attachments, reconcile: volumes.reconcile, workers: 8 },
+    { ...podWork, name: 'hollow-node-statuses', queue: statuses, reconcile: heartbeats.reportStatus, workers: 4 },
     { ...base, name: 'hollow-leases', queue: leases, reconcile: heartbeats.renewLease, workers: 4 },
+    ...(provisioning?.works ?? []).map((work) => ({ ...base, ...work, caches: podCaches, workers: 8 })),
   ];
-  return { works, queues, registrations: [nodesSeen, podsSeen], runner };
+  return { works, queues, registrations: podCaches, runner };
+}
+
+function createProvisioning(
+  client: Client,
+  informers: InformerFactory,
+  queueFor: (name: string) => WorkQueue<ObjectKey>,
+) {
+  const queues = { claims: queueFor('hollow-claims'), volumes: queueFor('hollow-volumes') };
+  const simulation = simulateProvisioner({ client, informers, queues });
+  const works = [
+    { name: 'hollow-claims', queue: queues.claims, reconcile: simulation.reconcileClaim },
+    { name: 'hollow-volumes', queue: queues.volumes, reconcile: simulation.reconcileVolume },
+  ];
+  return { ...simulation, works };
 }
 
 async function runInformers(factory: SharedInformerFactory, signal: AbortSignal): Promise<void> {

@@ -31,7 +31,13 @@ describe('buildNode', () => {
 });
 
 describe('planNodeReport', () => {
-  const report = { node: registered, wanted: healthyConditions, reportedAtMs: nowMs, reportEveryMs: 1000 };
+  const report = {
+    node: registered,
+    wanted: healthyConditions,
+    volumesInUse: [],
+    reportedAtMs: nowMs,
+    reportEveryMs: 1000,
+  };
 
   test('no report is due without a change', () => {
     expect(planNodeReport({ ...report, nowMs: nowMs + 999 })).toEqual({ nextReportMs: nowMs + 1000 });
@@ -47,6 +53,15 @@ describe('planNodeReport', () => {
         })),
       },
     });
+  });
+
+  test('volumes that pods use, or use no more, are reported at once', () => {
+    const inUse = ['kubernetes.io/csi/d^a'];
+    expect(planNodeReport({ ...report, volumesInUse: inUse, nowMs }).patch).toMatchObject({
+      status: { volumesInUse: inUse },
+    });
+    const using = frozen({ ...registered, status: { ...registered.status, volumesInUse: inUse } });
+    expect(planNodeReport({ ...report, node: using, nowMs }).patch).toMatchObject({ status: { volumesInUse: null } });
   });
 
   test('a condition that another client has changed is corrected at once', () => {

@@ -3,6 +3,7 @@ import {
   findCondition,
   formatMicroTime,
   formatTime,
+  isEqualJson,
   type Lease,
   type Node,
   type NodeCondition,
@@ -14,6 +15,9 @@ export const leaseNamespace = 'kube-node-lease';
 /** The kubelet's default. */
 const leaseDurationSeconds = 40;
 
+/** The kubelet sets it with `--cloud-provider=external`. */
+const uninitialisedTaint = 'node.cloudprovider.kubernetes.io/uninitialized';
+
 /** The static properties of a simulated machine. */
 export interface Machine {
   readonly name: string;
@@ -21,6 +25,8 @@ export interface Machine {
   readonly zone?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly podCapacity: number;
+  /** The node is tainted until a cloud has described it. Default: false. */
+  readonly isUninitialised?: boolean | undefined;
 }
 
 export type WantedCondition = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
@@ -47,6 +53,14 @@ export const healthyConditions: readonly WantedCondition[] = [
   { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
 ];
 
+/** What a kubelet reports when its machine shuts down. */
+export const shuttingDown: WantedCondition = {
+  type: 'Ready',
+  status: 'False',
+  reason: 'KubeletNotReady',
+  message: 'node is shutting down',
+};
+
 export function buildNode(machine: Machine, conditions: readonly WantedCondition[], nowMs: number): Unsaved<Node> {
   const capacity = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: String(machine.podCapacity) };
   return {
@@ -54,6 +68,7 @@ export function buildNode(machine: Machine, conditions: readonly WantedCondition
     kind: 'Node',
     metadata: {
       name: machine.name,
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
       labels: {
         'kubernetes.io/hostname': machine.name,
         'kubernetes.io/os': 'linux',
@@ -62,7 +77,10 @@ export function buildNode(machine: Machine, conditions: readonly WantedCondition
         ...machine.labels,
       },
     },
-    spec: {},
+    spec:
+      machine.isUninitialised === true
+        ? { taints: [{ key: uninitialisedTaint, value: 'true', effect: 'NoSchedule' }] }
+        : {},
     status: {
       capacity,
       allocatable: capacity,
@@ -98,19 +116,26 @@ export interface NodeReport {
 export function planNodeReport(input: {
   readonly node: Cached<Node>;
   readonly wanted: readonly WantedCondition[];
+  /** Sorted. */
+  readonly volumesInUse: readonly string[];
   readonly reportedAtMs: number;
   readonly reportEveryMs: number;
   readonly nowMs: number;
 }): NodeReport {
-  const { node, wanted, reportedAtMs, reportEveryMs, nowMs } = input;
+  const { node, volumesInUse, wanted, reportedAtMs, reportEveryMs, nowMs } = input;
+  const usesOthers = !isEqualJson(node.status?.volumesInUse ?? [], volumesInUse);
   const hasChanged = wanted.some(({ type, status, reason }) => {
     const present = findCondition(node.status?.conditions, type);
     return present === undefined || present.status !== status || present.reason !== reason;
   });
-  if (!hasChanged && nowMs < reportedAtMs + reportEveryMs) return { nextReportMs: reportedAtMs + reportEveryMs };
+  if (!hasChanged && !usesOthers && nowMs < reportedAtMs + reportEveryMs)
+    return { nextReportMs: reportedAtMs + reportEveryMs };
   const conditions = computeConditions(node, wanted, nowMs);
   return {
-    patch: { metadata: { uid: node.metadata.uid }, status: { conditions } },
+    patch: {
+      metadata: { uid: node.metadata.uid },
+      status: { conditions, ...(usesOthers && { volumesInUse: volumesInUse.length === 0 ? null : volumesInUse }) },
+    },
     nextReportMs: nowMs + reportEveryMs,
   };
 }

@@ -36,6 +36,8 @@ const deletedWithGrace = (seconds: number): Described<Pod>['metadata'] => ({
 });
 const finishing = { 'hollow-node/finish-after': '2s' };
 
+const defaults = { readyDelayMs: 0, jobRunMs: Infinity, restartBackoffMs: 10_000 };
+
 const rows: readonly Row[] = [
   { name: 'starts and is ready at once without a delay', pod: {}, expected: { kind: 'start', ready: true } },
   {
@@ -142,7 +144,7 @@ const rows: readonly Row[] = [
     expected: { kind: 'crash', exitCode: 1 },
   },
   {
-    name: 'takes the exit code of the present run',
+    name: 'uses the exit code of the current run',
     pod: {
       status: running({ restartCount: 1 }),
       spec: { restartPolicy: 'OnFailure' },
@@ -228,21 +230,15 @@ describe('planPodStep', () => {
   for (const { name, atMs = 0, readyDelayMs = 0, stopDelayMs, expected, ...row } of rows) {
     test(`a pod ${name}`, () => {
       const built = frozen(pod(row.pod));
-      const settings = selectPodSettings(built, { readyDelayMs, stopDelayMs, restartBackoffMs: 10_000 });
+      const settings = selectPodSettings(built, { ...defaults, readyDelayMs, stopDelayMs });
       expect(planPodStep({ pod: built, settings, nowMs: startMs + atMs })).toEqual(expected);
     });
   }
 
   test('a start known to the millisecond counts more than the whole seconds of the status', () => {
     const built = frozen(pod({ status: running(), spec: { restartPolicy: 'Never' }, annotations: finishing }));
-    const settings = selectPodSettings(built, { readyDelayMs: 0, restartBackoffMs: 0 });
+    const settings = selectPodSettings(built, defaults);
     const step = planPodStep({ pod: built, settings, startedAtMs: startMs + 900, nowMs: startMs + 2000 });
     expect(step).toEqual({ kind: 'wait', untilMs: startMs + 2900 });
-  });
-
-  test('an invalid setting counts as not set', () => {
-    const built = frozen(pod({ annotations: { 'hollow-node/finish-after': 'soon', 'hollow-node/exit-code': 'x,2' } }));
-    const settings = selectPodSettings(built, { readyDelayMs: 7, restartBackoffMs: 0 });
-    expect(settings).toMatchObject({ readyDelayMs: 7, finishAfterMs: undefined, exitCodes: [2] });
   });
 });

@@ -1,5 +1,7 @@
 import { compareResourceVersions, type Cached, type Pod } from '../api/index.ts';
+import { isPodFinished } from '../pods/index.ts';
 import { AddressPool } from './addresses.ts';
+import { repelsOthers } from './anti-affinity.ts';
 import type { HollowNode } from './fleet.ts';
 
 /** The state of a pod that its status does not have. */
@@ -24,15 +26,18 @@ export class PodRecords {
 
   assign(pod: Cached<Pod>, node: HollowNode): void {
     const record = this.#recordOf(pod);
-    if (record.node !== undefined) return;
-    record.node = node;
-    node.load++;
+    if (record.node === undefined) {
+      record.node = node;
+      node.load++;
+    }
+    settle(pod, record.node);
   }
 
   unassign(pod: Cached<Pod>): void {
     const record = this.#byUid.get(pod.metadata.uid); // absent if the pod was deleted meanwhile
     if (record?.node === undefined) return;
     record.node.load--;
+    leave(pod.metadata.uid, record.node);
     record.node = undefined;
   }
 
@@ -48,7 +53,10 @@ export class PodRecords {
   forget({ metadata: { uid } }: Cached<Pod>): void {
     const record = this.#byUid.get(uid);
     this.#byUid.delete(uid);
-    if (record?.node !== undefined) record.node.load--;
+    if (record?.node !== undefined) {
+      record.node.load--;
+      leave(uid, record.node);
+    }
     if (record?.address !== undefined) this.#addresses.release(record.address);
   }
 
@@ -59,6 +67,23 @@ export class PodRecords {
     this.#byUid.set(uid, record);
     return record;
   }
+}
+
+/** Adds the pod, in its current state, to the pods of the node. A finished pod does not count. */
+function settle(pod: Cached<Pod>, { neighbours: { pods, repelling } }: HollowNode): void {
+  const { uid } = pod.metadata;
+  if (isPodFinished(pod)) {
+    pods.delete(uid);
+    repelling.delete(uid);
+    return;
+  }
+  pods.set(uid, pod);
+  if (repelsOthers(pod)) repelling.set(uid, pod);
+}
+
+function leave(uid: string, { neighbours: { pods, repelling } }: HollowNode): void {
+  pods.delete(uid);
+  repelling.delete(uid);
 }
 
 /** Whether the cached pod is older than our last write to it. */

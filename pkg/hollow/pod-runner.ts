@@ -1,13 +1,25 @@
-import { type Cached, keyOf, metadataOf, type ObjectKey, type Pod, Pods } from '../api/index.ts';
+import {
+  type Cached,
+  keyOf,
+  metadataOf,
+  type ObjectKey,
+  type PersistentVolumeClaim,
+  type Pod,
+  Pods,
+} from '../api/index.ts';
 import { type Client, isConflict, isNotFound } from '../client/index.ts';
 import { podsByNode, type ReconcileResult } from '../controller/index.ts';
-import { defineIndex, type Handler, type Informer } from '../../informers/index.ts';
+import { defineIndex, type Handler, type Informer, type Store } from '../../informers/index.ts';
+import { claimReferencesOf, isPodFinished } from '../pods/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
 import { podIPv4, podIPv6 } from './addresses.ts';
+import { repelsOthers } from './anti-affinity.ts';
 import type { Fleet, HollowNode } from './fleet.ts';
 import { planPodStep, type PodStep } from './pod-lifecycle.ts';
 import { isStale, type PodRecord, PodRecords } from './pod-records.ts';
+import type { ProvisionerSimulation } from './provisioner.ts';
+import { areVolumesReady, type VolumeStores } from './pod-volumes.ts';
 import { computePodStatus, podStatusPatch } from './pod-status.ts';
 import { isWaitingForNode, selectNode } from './select-node.ts';
 import { type PodDefaults, selectPodSettings } from './settings.ts';
@@ -19,8 +31,12 @@ export interface PodRunnerOptions {
   readonly pods: Informer<Pod>;
   readonly queue: WorkQueue<ObjectKey>;
   readonly defaults: PodDefaults;
-  /** False if a scheduler binds the pods. */
-  readonly bindsPods: boolean;
+  /** The claims that pods wait for. Undefined if a scheduler binds the pods. */
+  readonly claims: Pick<Store<PersistentVolumeClaim>, 'get'> | undefined;
+  /** The binding of claims that pods wait for. Undefined if nobody binds claims. */
+  readonly provisioning?: Pick<ProvisionerSimulation, 'prepareClaims' | 'areClaimsUsable'> | undefined;
+  /** Where the volumes of pods are found: a pod starts when its volumes are attached. */
+  readonly stores: VolumeStores;
   readonly dualStack: boolean;
 }
 
@@ -28,11 +44,17 @@ export interface PodRunner {
   readonly handler: Handler<Pod>;
   reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult>;
   enqueueWaiting(): void;
+  /** Enqueues the pods that wait for this claim. */
+  enqueueClaiming(claim: ObjectKey): void;
   enqueuePodsOn(nodeName: string): void;
+  /** Enqueues the pods on the node that have not started. */
+  enqueuePending(nodeName: string): void;
 }
 
 const waiting = 'waiting';
-const waitingPods = defineIndex<Pod>('hollow.waiting', (pod) => (isWaitingForNode(pod) ? [waiting] : []));
+const waitingPods = defineIndex<Pod>('hollow.waiting', (pod) =>
+  isWaitingForNode(pod) ? [waiting, ...claimReferencesOf(pod).map(({ key }) => key)] : [],
+);
 
 /** After a conflict: by then the cache has most likely caught up. */
 const conflictRetryMs = 50;
@@ -40,7 +62,7 @@ const conflictRetryMs = 50;
 /** Binds pods to nodes and runs them, with one binding and one write per change of status. */
 export function createPodRunner(options: PodRunnerOptions): PodRunner {
   const { fleet, pods, queue } = options;
-  const state: RunnerState = { ...options, records: new PodRecords(), nextCandidate: 0 };
+  const state: RunnerState = { ...options, records: new PodRecords(), unplaced: new Map(), nextCandidate: 0 };
   const { records } = state;
   pods.addIndex(podsByNode);
   pods.addIndex(waitingPods);
@@ -54,43 +76,82 @@ export function createPodRunner(options: PodRunnerOptions): PodRunner {
     queue.add(keyOf(pod));
   }
 
-  async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    const pod = pods.store.get(key);
-    if (pod === undefined) return {};
-    try {
-      const bound = isWaitingForNode(pod) ? await bind(pod, state, signal) : pod;
-      return bound === undefined ? {} : await runPod(bound, state, signal);
-    } catch (error) {
-      if (isNotFound(error)) return {};
-      if (isConflict(error)) return { requeueAfterMs: conflictRetryMs };
-      throw error;
-    }
+  /** A pod has left its node: pods whose anti-affinity excluded each other may take its place. */
+  function enqueueRepelled(last: Cached<Pod>): void {
+    const keptAway = repelsOthers(last);
+    for (const [key, keepsAway] of state.unplaced) if (keptAway || keepsAway) queue.add(key);
   }
 
   return {
-    handler: { added: observe, updated: (_before, after) => observe(after), deleted: (last) => records.forget(last) },
-    reconcile,
+    handler: {
+      added: observe,
+      updated(before, after) {
+        observe(after);
+        if (!isPodFinished(before) && isPodFinished(after)) enqueueRepelled(after);
+      },
+      deleted(last) {
+        records.forget(last);
+        state.unplaced.delete(keyOf(last));
+        enqueueRepelled(last);
+      },
+    },
+    reconcile: (key, signal) => reconcile(pods.store.get(key), state, signal),
     enqueueWaiting() {
-      if (!options.bindsPods) return;
+      if (options.claims === undefined) return;
       for (const pod of pods.store.byIndex(waitingPods, waiting)) queue.add(keyOf(pod));
+    },
+    enqueueClaiming(claim) {
+      for (const pod of pods.store.byIndex(waitingPods, claim)) queue.add(keyOf(pod));
     },
     enqueuePodsOn(nodeName) {
       for (const pod of pods.store.byIndex(podsByNode, nodeName)) queue.add(keyOf(pod));
+    },
+    enqueuePending(nodeName) {
+      for (const pod of pods.store.byIndex(podsByNode, nodeName)) {
+        if (pod.status?.phase === 'Pending') queue.add(keyOf(pod));
+      }
     },
   };
 }
 
 interface RunnerState extends Omit<PodRunnerOptions, 'pods' | 'queue'> {
   readonly records: PodRecords;
+  /** The pods that fit on no node, and whether they have anti-affinity. */
+  readonly unplaced: Map<ObjectKey, boolean>;
   nextCandidate: number;
+}
+
+async function reconcile(
+  pod: Cached<Pod> | undefined,
+  state: RunnerState,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  if (pod === undefined) return {};
+  try {
+    const bound = isWaitingForNode(pod) ? await bind(pod, state, signal) : pod;
+    return bound === undefined ? {} : await runPod(bound, state, signal);
+  } catch (error) {
+    if (isNotFound(error)) return {};
+    if (isConflict(error)) return { requeueAfterMs: conflictRetryMs };
+    throw error;
+  }
 }
 
 /** Returns the pod after the binding: waiting for the cache to observe it would only delay its start. */
 async function bind(pod: Cached<Pod>, state: RunnerState, signal: AbortSignal): Promise<Cached<Pod> | undefined> {
   const { client, fleet, records } = state;
-  if (!state.bindsPods || records.of(pod).node !== undefined) return undefined;
+  const { claims } = state;
+  if (claims === undefined || records.of(pod).node !== undefined) return undefined;
+  if (claimReferencesOf(pod).some(({ key }) => claims.get(key) === undefined)) return undefined; // a new claim enqueues the pod
   const node = selectNode(pod, fleet.all, state.nextCandidate);
-  if (node === undefined) return undefined; // a change of nodes enqueues the pod again
+  if (node === undefined) {
+    state.unplaced.set(keyOf(pod), repelsOthers(pod)); // a change of nodes or pods enqueues the pod again
+    return undefined;
+  }
+  // A claim that becomes bound enqueues the pod again.
+  const { provisioning } = state;
+  if (provisioning && !(await provisioning.prepareClaims(pod, node.machine.name, signal))) return undefined;
+  state.unplaced.delete(keyOf(pod));
   state.nextCandidate = (node.index + 1) % fleet.all.length;
   records.assign(pod, node);
   try {
@@ -114,6 +175,8 @@ async function runPod(bound: Cached<Pod>, state: RunnerState, signal: AbortSigna
     const nowMs = clock.now();
     const step = planPodStep({ pod, settings, startedAtMs: record.startedAtMs, nowMs });
     if (step.kind === 'none') return {};
+    if (step.kind === 'start' && !areVolumesReady(pod, node, state.stores)) return {}; // the status of the node enqueues it
+    if (step.kind === 'start' && (await state.provisioning?.areClaimsUsable(pod, signal)) === false) return {};
     if (step.kind === 'wait') return { requeueAfterMs: Math.max(1, step.untilMs - nowMs) };
     pod = await applyStep(pod, { step, node, record, nowMs }, state, signal);
   }

@@ -31,6 +31,14 @@ const rows: readonly {
     expected: undefined,
   },
   {
+    name: 'selects a cordoned node for a pod that tolerates it, as daemon pods do',
+    pod: {
+      spec: { tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }] },
+    },
+    nodes: [candidate('a', 0, { spec: { unschedulable: true } })],
+    expected: 'a',
+  },
+  {
     name: 'follows the node selector',
     pod: { spec: { nodeSelector: { disk: 'ssd' } } },
     nodes: [candidate('a'), candidate('b', 5, { labels: { disk: 'ssd' } })],

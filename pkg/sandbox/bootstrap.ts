@@ -6,11 +6,11 @@ import { decode } from './rest/decode.ts';
 
 export interface BootstrapOptions {
   readonly port: number;
-  /** PEM: what a server behind this one has to trust. */
+  /** PEM: the CA that an aggregated server has to trust. */
   readonly authority: string;
 }
 
-/** What every cluster has from its first moment on. */
+/** The objects that every cluster has from the start. */
 export function bootstrap(api: Api, { port, authority }: BootstrapOptions): void {
   for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
     ensure(api, { group: '', resource: 'namespaces', body: { metadata: { name } } });
@@ -63,7 +63,7 @@ function ensure(api: Api, { group, resource: name, namespace, body }: Wanted): v
   createObject(api, { resource, namespace }, decode(body, resource, 'Strict').object, { dryRun: false });
 }
 
-/** Makes the account that pods run as, in every namespace, as a controller would where one runs. */
+/** Creates the `default` service account in every namespace, as a controller does in a cluster that runs one. */
 export function followNamespaces(api: Api): () => void {
   const make = (namespace: string): void => {
     ensure(api, { group: '', resource: 'serviceaccounts', namespace, body: { metadata: { name: 'default' } } });

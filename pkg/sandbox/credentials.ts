@@ -14,7 +14,7 @@ export interface SandboxCredentials {
 const dayMs = 86_400_000;
 const hosts = ['localhost', '127.0.0.1', '10.96.0.1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
 
-/** New ones; or those that `directory` holds from another time, so that kubeconfigs and tokens keep their worth. */
+/** New credentials, or those that `directory` has from an earlier run, so that kubeconfigs and tokens stay valid. */
 export function openCredentials(nowMs: number, directory?: string): SandboxCredentials {
   const validity = { fromMs: nowMs - dayMs, untilMs: nowMs + 365 * dayMs };
   const saved = directory === undefined ? undefined : readSaved(directory);
@@ -43,7 +43,7 @@ function readSaved(directory: string): Pick<SandboxCredentials, 'authority' | 't
   }
 }
 
-/** The key of tokens last: whoever finds it finds the rest too. */
+/** The key for tokens is written last: if it exists, the other files exist too. */
 function save(directory: string, authority: KeyedCertificate, tokenKey: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const write = (name: keyof typeof files, text: string): void =>
@@ -60,7 +60,7 @@ export interface Identity {
 
 export const admin: Identity = { user: 'sandbox-admin', groups: ['system:masters'] };
 
-/** A kubeconfig for anyone. JSON is YAML too, and every reader of kubeconfigs takes it. */
+/** A kubeconfig for any user. JSON is valid YAML, so every reader of kubeconfigs accepts it. */
 export function formatKubeconfig(
   { authority }: Pick<SandboxCredentials, 'authority'>,
   { url, identity, nowMs }: { readonly url: string; readonly identity: Identity; readonly nowMs: number },

@@ -12,13 +12,13 @@ interface Subject {
   readonly kind: string;
 }
 
-/** A request that is refused. It becomes the Status of the answer. */
+/** A request that is refused. It becomes the Status in the response. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: number;
   readonly reason: string;
   readonly details: Status['details'];
-  /** With an expired continue token: one that leads on all the same. */
+  /** With an expired continue token: one that can still be used to continue. */
   readonly continue: string | undefined;
 
   constructor(
@@ -78,13 +78,14 @@ export function methodNotAllowed(): Failure {
   return new Failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource');
 }
 
-/** A path that leads nowhere. */
+/** A path that is not served. */
 export function unknownPath(): Failure {
   return new Failure(404, 'NotFound', 'the server could not find the requested resource', { details: {} });
 }
 
-export function tooManyRequests(message: string, causes: readonly Cause[]): Failure {
-  return new Failure(429, 'TooManyRequests', message, { details: { causes: [...causes] } });
+export function tooManyRequests(message: string, causes: readonly Cause[], retryAfterSeconds?: number): Failure {
+  const details = { causes: [...causes], ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  return new Failure(429, 'TooManyRequests', message, { details });
 }
 
 export function expired(message: string, token?: string): Failure {
@@ -125,10 +126,16 @@ export function invalid(subject: Subject, name: string, errors: readonly FieldEr
 
 function messageOf(error: FieldError): string {
   const { type, value, detail } = error;
-  // An error that was given no value shows none. A value that is not set shows as null.
+  // An error without a value shows none. A value that is not set is shown as null.
   const hasValue = Object.hasOwn(error, 'value') && !valueless.has(type);
   const shown = hasValue ? `${labels[type]}: ${JSON.stringify(value) ?? 'null'}` : labels[type];
   return detail === '' ? shown : `${shown}: ${detail}`;
 }
 
 const valueless: ReadonlySet<FieldError['type']> = new Set(['Required', 'Forbidden', 'TooLong']);
+
+/** The sandbox made an invalid call to itself: a bug in the sandbox, not in a request. */
+export class DefectError extends Error {
+  override readonly name = 'DefectError';
+  readonly reason = 'Defect';
+}

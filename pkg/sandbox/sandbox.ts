@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Logger } from '../log/index.ts';
+import { silentLogger, type Logger } from '../log/index.ts';
 import { systemClock, systemRandom, type Clock } from '../time/index.ts';
 import { Authenticator, TokenSigner } from './auth/index.ts';
 import { bootstrap, followNamespaces } from './bootstrap.ts';
@@ -15,25 +15,27 @@ import { followDefinitions } from './rest/definitions.ts';
 import { openDatabase, Store } from './storage/index.ts';
 
 export interface SandboxOptions {
-  /** Default: any free one. Always on loopback. */
+  /** Port on loopback. Default: any free one. */
   readonly port?: number | undefined;
-  /** Where everything is kept. Default: in memory, and gone with the process. */
+  /** The directory of the database. Default: objects are kept in memory only. */
   readonly dataDir?: string | undefined;
-  /** Default: silent, unless something is wrong that should not be. */
+  /** Default: logs unexpected errors only. */
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
   /** Between 0 and 1. */
   readonly random?: (() => number) | undefined;
   /**
-   * Makes the `default` service account of each namespace, without which no pods are admitted. Turn off where a
-   * controller does it. Default: true.
+   * Creates the `default` service account of each namespace, without which no pods are admitted. Turn off if a
+   * controller does so. Default: true.
    */
   readonly makesServiceAccounts?: boolean | undefined;
-  /** Changes that are remembered for each resource, for watches to go on from. Default: 10,000. */
+  /** The number of changes kept for each resource, from which watches can resume. Default: 10,000. */
   readonly historyLength?: number | undefined;
-  /** How often idle watchers hear of the present version. Default: a minute. */
+  /** How often idle watchers get a bookmark. Default: a minute. */
   readonly bookmarkEveryMs?: number | undefined;
-  /** Default: made for this sandbox. */
+  /** Serves `metrics.k8s.io`, with the simulated usage of pods. Default: false, as without a metrics server. */
+  readonly servesMetrics?: boolean | undefined;
+  /** Default: created for this sandbox. */
   readonly credentials?: SandboxCredentials | undefined;
 }
 
@@ -42,18 +44,18 @@ export interface Sandbox extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly credentials: SandboxCredentials;
-  /** A kubeconfig for the administrator. The file is gone once the sandbox is, unless it lies in `dataDir`. */
+  /** A kubeconfig for the administrator. The file is removed with the sandbox, unless it is in `dataDir`. */
   readonly kubeconfigFile: string;
-  /** The text of a kubeconfig for anyone: whoever is known may do everything. */
+  /** The text of a kubeconfig for any user. Every authenticated user may do everything. */
   kubeconfigFor(identity: Identity): string;
-  /** Forgets the past: watches and lists from before get 410. */
+  /** Drops the history, as a compaction does: watches and lists from earlier versions get 410. */
   compact(): void;
   stop(): Promise<void>;
 }
 
-/** Starts a sandbox; it serves when this resolves. Whoever starts one stops it. */
+/** Starts a sandbox, which serves requests when this resolves. The caller stops it. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { clock = systemClock, random = systemRandom, logger = silent, dataDir } = options;
+  const { clock = systemClock, random = systemRandom, logger = silentLogger, dataDir } = options;
   const credentials = options.credentials ?? openCredentials(clock.now(), dataDir && join(dataDir, 'pki'));
   const persistence = dataDir === undefined ? undefined : openDatabase(dataDir);
   const store = new Store({ historyLength: options.historyLength ?? 10_000, persistence });
@@ -69,6 +71,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     authenticator: new Authenticator({ store, tokens, nowMs: () => clock.now() }),
     bookmarkEveryMs: options.bookmarkEveryMs ?? 60_000,
     versionInfo,
+    servesMetrics: options.servesMetrics === true,
     certificate: credentials.server,
     authority: credentials.authority.certificate,
     port: options.port ?? 0,
@@ -100,7 +103,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-/** The version whose behaviour is followed; the rest says what it is. */
+/** The Kubernetes version whose behaviour is implemented; the suffix marks the sandbox. */
 const versionInfo = {
   major: '1',
   minor: '36',
@@ -111,15 +114,4 @@ const versionInfo = {
   goVersion: '',
   compiler: 'node',
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-};
-
-const nothing = (): void => {};
-const silent: Logger = {
-  error: nothing,
-  warn: nothing,
-  info: nothing,
-  verbose: nothing,
-  debug: nothing,
-  trace: nothing,
-  child: () => silent,
 };

@@ -40,10 +40,10 @@ describe('the fields of an object', () => {
 
   test('survive the form of managedFields', () => expect(fromFieldsV1(toFieldsV1(fields))).toEqual(fields));
 
-  test('mark an item that is owned itself', () =>
+  test('mark an item that is itself owned', () =>
     expect(toFieldsV1(fields)).toMatchObject({ 'f:spec': { 'f:ports': { [webPort]: { '.': {}, 'f:port': {} } } } }));
 
-  test('leave out null and what is not set', () =>
+  test('leave out null and absent fields', () =>
     expect([...fieldsOf({ spec: { type: null, externalName: undefined } }, shape)]).toEqual([]));
 
   test('count an empty map as a field of its own', () =>
@@ -52,7 +52,7 @@ describe('the fields of an object', () => {
     ]));
 });
 
-test('mapsOf finds the maps that hold something', () =>
+test('mapsOf finds the maps that are not empty', () =>
   expect([...mapsOf(service, shape).values()].map(describePath)).toEqual(['.metadata.labels']));
 
 describe('sets of fields', () => {
@@ -61,7 +61,7 @@ describe('sets of fields', () => {
   test('unite', () => expect(names(union(set('a'), set('b', 'a')))).toEqual(['.a', '.b']));
   test('subtract', () => expect(names(subtract(set('a', 'b'), set('b')))).toEqual(['.a']));
   test('intersect', () => expect(names(intersect(set('a', 'b'), set('b', 'c')))).toEqual(['.b']));
-  test('know what lies below a path, and that a longer name does not', () => {
+  test('know the fields below a path, and that a longer name is not below it', () => {
     const fields = fromFieldsV1({ 'f:a': { 'f:b': {} }, 'f:ab': {} });
     expect(hasBelow(fields, ['f:a'])).toBe(true);
     expect(hasBelow(fields, ['f:ab'])).toBe(false);
@@ -70,7 +70,7 @@ describe('sets of fields', () => {
 });
 
 describe('valueAt', () => {
-  test('finds an item by the values of its keys, given or by default', () =>
+  test('finds an item by the values of its keys, set or by default', () =>
     expect(valueAt(service, [...portPath, 'f:name'], shape)).toBe('web'));
   test('finds nothing where there is no such item', () =>
     expect(valueAt(service, ['f:spec', 'f:ports', 'k:{"port":81,"protocol":"TCP"}'], shape)).toBeUndefined());
@@ -94,7 +94,7 @@ describe('without', () => {
 });
 
 describe('mergeApplied', () => {
-  test('merges keyed items, and adds new ones behind', () => {
+  test('merges keyed items, and appends new ones', () => {
     const applied = { spec: { ports: [{ port: 80, targetPort: 8080 }, { port: 81 }] } };
     expect(mergeApplied({ spec: { ports: service.spec.ports } }, applied, shape)).toEqual({
       spec: { ports: [{ port: 80, name: 'web', targetPort: 8080 }, { port: 81 }] },
@@ -104,7 +104,7 @@ describe('mergeApplied', () => {
     expect(mergeApplied({ metadata: { finalizers: ['x'] } }, { metadata: { finalizers: ['z', 'x'] } }, shape)).toEqual({
       metadata: { finalizers: ['x', 'z'] },
     }));
-  test('replaces what has one owner as a whole', () =>
+  test('replaces an atomic value as a whole', () =>
     expect(mergeApplied({ spec: { selector: { a: 'b' } } }, { spec: { selector: { c: 'd' } } }, shape)).toEqual({
       spec: { selector: { c: 'd' } },
     }));

@@ -6,7 +6,7 @@ import type { ItemKey, Shape } from './shape.ts';
 export type Step = string;
 export type Path = readonly Step[];
 
-/** Fields that somebody owns, by the text of their path. */
+/** Owned fields, by the text of their path. */
 export type FieldSet = ReadonlyMap<string, Path>;
 
 const textOf = (path: Path): string => path.join('\u{0}');
@@ -35,7 +35,7 @@ function collect(value: unknown, shape: Shape, path: Path, set: Map<string, Path
   } else if (path.length > 0) add(path);
 }
 
-/** The maps in a value that hold something. */
+/** The maps in a value that are not empty. */
 export function mapsOf(value: unknown, shape: Shape): FieldSet {
   const set = new Map<string, Path>();
   const visit = (each: unknown, its: Shape, path: Path): void => {
@@ -75,13 +75,13 @@ export function filterPaths(set: FieldSet, keeps: (path: Path) => boolean): Fiel
   return new Map([...set].filter(([, path]) => keeps(path)));
 }
 
-/** Whether the set holds something below the path. */
+/** Whether the set has a field below the path. */
 export function hasBelow(set: FieldSet, path: Path): boolean {
   const prefix = `${textOf(path)}\u{0}`;
   return [...set.keys()].some((text) => text.startsWith(prefix));
 }
 
-/** As `metadata.managedFields` writes a set: steps inside of steps, `.` for a step that is owned itself. */
+/** The set in the form of `metadata.managedFields`: nested steps, with `.` for a step that is itself owned. */
 export function toFieldsV1(set: FieldSet): Fields {
   const root: Fields = {};
   for (const path of set.values()) {
@@ -112,7 +112,7 @@ export function fromFieldsV1(fields: unknown): FieldSet {
   return set;
 }
 
-/** A path for people: `.spec.containers[name="x"].image`. */
+/** A path as messages show it: `.spec.containers[name="x"].image`. */
 export function describePath(path: Path): string {
   return path
     .map((step) => {

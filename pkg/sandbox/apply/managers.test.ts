@@ -49,14 +49,14 @@ describe('applyFields', () => {
     ]);
   });
 
-  test('takes away what it no longer applies, and leaves what others have', () => {
+  test('removes the fields that it no longer applies, and leaves those of other managers', () => {
     const first = merged(apply(undefined, withContainers(container('a'), container('b'))));
     const live = withContainers(container('a'), container('b'), container('other'));
     const { object } = merged(apply(live, withContainers(container('a')), first.managedFields));
     expect(object).toEqual(withContainers(container('a'), container('other')));
   });
 
-  test('leaves a field that somebody else has applied too', () => {
+  test('leaves a field that another manager applies too', () => {
     const mine = merged(apply(undefined, { spec: { replicas: 2 } }));
     const theirs = merged(apply(mine.object, { spec: { replicas: 2 } }, mine.managedFields, false, 'them'));
     const { object } = merged(apply(theirs.object, { spec: {} }, theirs.managedFields));
@@ -69,7 +69,7 @@ describe('applyFields', () => {
     expect(outcome).toMatchObject({ kind: 'conflict', conflicts: [{ manager: 'them', field: '.spec.replicas' }] });
   });
 
-  test('takes the field over when forced', () => {
+  test('becomes the owner of the field when forced', () => {
     const theirs = merged(apply(undefined, { spec: { replicas: 2, paused: true } }, [], false, 'them'));
     const { object, managedFields } = merged(
       apply(theirs.object, { spec: { replicas: 3 } }, theirs.managedFields, true),
@@ -78,14 +78,14 @@ describe('applyFields', () => {
     expect(managedFields.find(({ manager }) => manager === 'them')?.fieldsV1).toEqual({ 'f:spec': { 'f:paused': {} } });
   });
 
-  test('meets an object that nobody applied as owned by whoever made it', () => {
+  test('treats an object that was never applied as owned by its last writer', () => {
     const outcome = apply({ spec: { replicas: 1 } }, { spec: { replicas: 3 } });
     expect(outcome).toMatchObject({ kind: 'conflict', conflicts: [{ manager: 'before-first-apply' }] });
   });
 });
 
 describe('trackUpdate', () => {
-  test('gives a changed field to whoever changed it, and forgets a removed one', () => {
+  test('gives a changed field to its writer, and forgets a removed one', () => {
     const { managedFields } = merged(apply(undefined, { spec: { replicas: 2, paused: true } }));
     const after = trackUpdate({
       before: { spec: { replicas: 2, paused: true } },
@@ -99,7 +99,7 @@ describe('trackUpdate', () => {
     ]);
   });
 
-  test('gives a map to whoever has begun it, and only what they add to those who come later', () => {
+  test('gives a map to its first writer, and to later writers only the keys that they add', () => {
     const { managedFields } = merged(apply(undefined, { spec: { replicas: 2 } }));
     const [none, one, two] = [{}, { labels: { a: '1' } }, { labels: { a: '1', b: '2' } }];
     const change = (before: object, after: object, managed: ManagedFields, by: string): ManagedFields =>

@@ -19,7 +19,7 @@ import type { Shape } from './shape.ts';
 
 export type ManagedFields = NonNullable<ObjectMeta['managedFields']>;
 
-/** Who writes, and how. */
+/** The writer of a request, and its operation. */
 export interface Writer {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -44,7 +44,7 @@ export type Applied =
   | { readonly kind: 'merged'; readonly object: Fields; readonly managedFields: ManagedFields };
 
 export interface ApplyInput {
-  /** Undefined: there is no such object yet. */
+  /** Undefined: the object does not exist yet. */
   readonly live: Fields | undefined;
   readonly managedFields: ManagedFields;
   readonly applied: Fields;
@@ -54,9 +54,9 @@ export interface ApplyInput {
 }
 
 /**
- * Server-side apply: puts what is applied over what there is, takes away what the same manager applied before and no
- * longer does, and keeps note of who owns what. Fields that another manager owns and holds another value for are
- * conflicts, unless forced.
+ * Server-side apply: merges the applied configuration into the stored object, removes the fields that the same manager
+ * applied before and no longer does, and updates the owners. A field that another manager owns with another value is a
+ * conflict, unless the apply is forced.
  */
 export function applyFields(input: ApplyInput): Applied {
   const { live = {}, applied, shape, writer, force } = input;
@@ -79,7 +79,7 @@ export function applyFields(input: ApplyInput): Applied {
   const remaining = others.map((owner) => ({ ...owner, fields: subtract(owner.fields, contested) }));
   const owned = remaining.reduce<FieldSet>((all, { fields }) => union(all, fields), ours);
   let object = mergeApplied(live, applied, shape) as Fields; // of two objects
-  // The outer ones first: an item goes as a whole, unless somebody else has a part in it.
+  // Outer paths first: an item is removed as a whole, unless another manager owns a part of it.
   for (const path of [...subtract(previous, owned).values()].toSorted((a, b) => a.length - b.length)) {
     const stays = hasBelow(owned, path) || isKeyOfItem(path);
     if (!stays) object = without(object, path, shape) as Fields; // never of the whole
@@ -91,14 +91,14 @@ export function applyFields(input: ApplyInput): Applied {
   };
 }
 
-/** Without the field that tells it apart an item would be none: it goes with the item. */
+/** An item without its key field would not be an item: the key is removed with the item. */
 function isKeyOfItem(path: Path): boolean {
   const [item, field] = path.slice(-2);
   if (item === undefined || field === undefined || !item.startsWith('k:')) return false;
   return Object.hasOwn(JSON.parse(item.slice(2)) as object, field.slice(2)); // as `stepOf` wrote it
 }
 
-/** Who owns what after a write that was no apply: whoever changes a field owns it from then on. */
+/** The owners after a write other than apply: the writer owns each field that it changes. */
 export function trackUpdate(input: {
   readonly before: Fields;
   readonly after: Fields;
@@ -125,7 +125,7 @@ export function trackUpdate(input: {
   return writeOwners([...others, { ...writer, fields }], input.managedFields);
 }
 
-/** An object that nobody has applied before belongs, as it is, to whoever made it what it is. */
+/** An object that was never applied belongs to its last writer, as it is. */
 function readOwners({ live, managedFields, shape, writer }: ApplyInput): Owner[] {
   const known = parseOwners(managedFields);
   if (known.length > 0 || live === undefined) return known;
@@ -144,7 +144,7 @@ function parseOwners(managedFields: ManagedFields): Owner[] {
   }));
 }
 
-/** In the order of the API server: applies first, then by time. What has not changed keeps its time. */
+/** In the order of kube-apiserver: applies first, then by time. An entry that has not changed keeps its time. */
 function writeOwners(owners: readonly Owner[], before: ManagedFields): ManagedFields {
   return owners
     .filter(({ fields }) => fields.size > 0)
@@ -178,7 +178,7 @@ const serverOwned = new Set(
     .map((name) => `f:${name}`),
 );
 
-/** What says which object it is belongs to nobody; the status belongs to those who write the status. */
+/** Fields that identify the object have no owner. The status belongs to its writers. */
 function isOwnable([first = '', second = '']: Path, subresource: string | undefined): boolean {
   if (first === 'f:apiVersion' || first === 'f:kind') return false;
   if (first === 'f:metadata') return second !== '' && !serverOwned.has(second);

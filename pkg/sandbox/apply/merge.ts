@@ -3,7 +3,7 @@ import { isFields, type Fields } from '../schema/index.ts';
 import { stepOf, type Path } from './field-set.ts';
 import type { Shape } from './shape.ts';
 
-/** A stored value with what is applied put over it. */
+/** A stored value, merged with the applied one. */
 export function mergeApplied(live: unknown, applied: unknown, shape: Shape): unknown {
   if (shape.kind === 'fields' && isFields(live) && isFields(applied)) {
     const result: Fields = { ...live };
@@ -26,7 +26,7 @@ export function mergeApplied(live: unknown, applied: unknown, shape: Shape): unk
   return applied;
 }
 
-/** What lies at a path. */
+/** The value at a path. */
 export function valueAt(value: unknown, path: Path, shape: Shape): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;
@@ -41,7 +41,7 @@ export function valueAt(value: unknown, path: Path, shape: Shape): unknown {
   return valueAt(found, rest, shape.kind === 'items' ? shape.item : shape);
 }
 
-/** The value without what lies at a path. */
+/** The value without the field or item at a path. */
 export function without(value: unknown, path: Path, shape: Shape): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return undefined;

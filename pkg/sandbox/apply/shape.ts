@@ -2,20 +2,20 @@ import { ownValue } from '../../api/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Field, type Fields, type ValueType } from '../schema/index.ts';
 
-/** How a value is divided among those who own parts of it. */
+/** How the ownership of a value is divided. */
 export type Shape =
-  /** One owner for all of it. */
+  /** One owner for the whole value. */
   | { readonly kind: 'whole' }
-  /** Each field may have owners of its own. A map, which is there or not, has owners itself. */
+  /** Each field may have its own owners. So may the map itself. */
   | { readonly kind: 'fields'; readonly isMap?: true; child(name: string): Shape }
-  /** Each item may, told apart by the values of these fields. */
+  /** Each item may have its own owners. These fields identify an item. */
   | { readonly kind: 'items'; readonly keys: readonly ItemKey[]; readonly item: Shape }
-  /** Each value may. */
+  /** Each value may have its own owners. */
   | { readonly kind: 'values' };
 
 export interface ItemKey {
   readonly name: string;
-  /** What an item that does not say is taken to have. */
+  /** The values of keys that an item does not set. */
   readonly fallback: unknown;
 }
 
@@ -66,7 +66,7 @@ function shapeOfList(item: ValueType, field: Field | undefined): Shape {
   return { kind: 'items', keys, item: shapeOfType(item, undefined) };
 }
 
-/** Of a custom resource, as far as its schema tells. */
+/** The shape of a custom resource, as far as its schema says. */
 function shapeOfProperty(schema: Fields, name: string): Shape {
   const properties = isFields(schema['properties']) ? schema['properties'] : {};
   const property = ownValue(properties, name) ?? schema['additionalProperties'];

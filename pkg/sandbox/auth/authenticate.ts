@@ -17,10 +17,12 @@ export interface AuthDeps {
   readonly nowMs: () => number;
 }
 
-/** Who sends a request, by token or by certificate. There is no authorization: whoever is known may do everything. */
+/**
+ * Authenticates a request by token or certificate. There is no authorization: an authenticated user may do everything.
+ */
 export class Authenticator {
   readonly #deps: AuthDeps;
-  /** By connection: a certificate cannot change on one. */
+  /** By connection: the certificate of a connection cannot change. */
   readonly #byCertificate = new WeakMap<TLSSocket, User>();
 
   constructor(deps: AuthDeps) {
@@ -35,7 +37,7 @@ export class Authenticator {
     return impersonated(request) ?? user;
   }
 
-  /** Whose token it is; undefined when it cannot be trusted, or its account is gone. */
+  /** The user of a token. Undefined if the token is not valid, or if its service account no longer exists. */
   async tokenUser(token: string): Promise<User | undefined> {
     const subject = await this.#deps.tokens.read(token, this.#deps.nowMs());
     if (subject === undefined) return undefined;
@@ -55,7 +57,7 @@ export class Authenticator {
     };
   }
 
-  /** Keeps note of the use too: secrets that nobody uses are cleared away by a controller. */
+  /** Records the use of the token too: a controller deletes Secrets that are not used. */
   #isInSecret(token: string, key: ObjectKey): boolean {
     const { store, nowMs } = this.#deps;
     const secret = store.get('secrets', key)?.object;

@@ -31,7 +31,7 @@ const legacy = {
 describe('a token', async () => {
   const token = await signer.issue(claims());
 
-  test('says whose it is, for whom and for how long', () =>
+  test('has the service account, the audiences and the lifetime', () =>
     expect(payloadOf(token)).toMatchObject({
       sub: 'system:serviceaccount:ns:a',
       aud: ['https://kubernetes.default.svc.cluster.local'],
@@ -42,21 +42,20 @@ describe('a token', async () => {
 
   test('is read back', async () => expect(await signer.read(token, nowMs)).toEqual({ ...subject, boundTo: undefined }));
 
-  test('carries the object that it is bound to', async () => {
+  test('names the object that it is bound to', async () => {
     const boundTo = { kind: 'Pod', name: 'p', uid: 'v' };
     const bound = await signer.issue(claims({ subject: { ...subject, boundTo } }));
     expect(await signer.read(bound, nowMs)).toEqual({ ...subject, boundTo });
   });
 
-  test('is worth nothing at its end', async () => {
+  test('is not valid once it expires', async () => {
     expect(await signer.read(token, nowMs + 599_999)).toBeDefined();
     expect(await signer.read(token, nowMs + 600_000)).toBeUndefined();
   });
 
-  test('is worth nothing before its time', async () =>
-    expect(await signer.read(token, nowMs - 61_000)).toBeUndefined());
+  test('is not valid before its time', async () => expect(await signer.read(token, nowMs - 61_000)).toBeUndefined());
 
-  test('of an older kind has a secret and no end', async () => {
+  test('of a legacy kind has a Secret and does not expire', async () => {
     const held = await new SignJWT(legacy).setProtectedHeader({ alg: 'ES256' }).sign(keys.privateKey);
     expect(await signer.read(held, nowMs + 10 ** 12)).toEqual({ ...subject, secret: 's' });
   });
@@ -70,7 +69,7 @@ describe('a token', async () => {
     ].join('.'),
     'without a signature': token.split('.').slice(0, 2).join('.'),
     'with one part too many': `${token}.x`,
-    'that is no token at all': 'x',
+    'that is not a token': 'x',
     'that names no algorithm': new UnsecuredJWT(legacy).encode(),
     'with the public key as a shared secret': await new SignJWT(legacy)
       .setProtectedHeader({ alg: 'HS256' })

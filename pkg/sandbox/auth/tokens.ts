@@ -8,9 +8,9 @@ const issuer = 'https://kubernetes.default.svc.cluster.local';
 export interface TokenSubject {
   readonly namespace: string;
   readonly serviceAccount: { readonly name: string; readonly uid: string };
-  /** The secret that an older token lies in: the token is worth nothing once the secret has another. */
+  /** The Secret of a legacy token. The token is not valid once the Secret has another token. */
   readonly secret?: string | undefined;
-  /** What the token is bound to: it is worth nothing once this is gone. */
+  /** The object that the token is bound to. The token is not valid once that object is deleted. */
   readonly boundTo?: { readonly kind: string; readonly name: string; readonly uid: string } | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface TokenClaims {
   readonly subject: TokenSubject;
 }
 
-/** Signs and reads the tokens of service accounts: JSON web tokens, as the API server issues them. */
+/** Signs and verifies the tokens of service accounts: JSON web tokens in the format of kube-apiserver. */
 export class TokenSigner {
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
@@ -74,7 +74,7 @@ const boundSchema = z.object({
   }),
 });
 
-/** The older form, which lies in a secret and has no end. */
+/** The legacy form, which is stored in a Secret and does not expire. */
 const legacySchema = z.object({
   'kubernetes.io/serviceaccount/namespace': z.string(),
   'kubernetes.io/serviceaccount/service-account.name': z.string(),

@@ -1,4 +1,4 @@
-/** Who sends a request. */
+/** The sender of a request. */
 export interface User {
   readonly username: string;
   readonly uid?: string | undefined;

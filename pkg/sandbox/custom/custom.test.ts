@@ -9,13 +9,13 @@ describe('prune', () => {
     properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
   };
 
-  test('drops what the schema does not have, and tells it', () => {
+  test('drops fields that the schema does not have, and reports them', () => {
     const { object, unknown } = prune({ kind: 'A', spec: { size: 1, colour: 'red' } }, schema);
     expect(object).toMatchObject({ kind: 'A', spec: { size: 1 } });
     expect(unknown).toEqual(['spec.colour']);
   });
 
-  test('takes a field without a value for none', () => {
+  test('treats null as absent', () => {
     const { object, unknown } = prune({ spec: { size: undefined }, status: undefined }, schema);
     expect(object).not.toHaveProperty('status');
     expect(object['spec']).not.toHaveProperty('size');

@@ -2,7 +2,7 @@ import type { FieldError } from '../failure.ts';
 import type { Fields } from '../schema/index.ts';
 import { readPath } from '../table/index.ts';
 
-/** Of a custom resource, whose number of replicas may lie anywhere and be anything. */
+/** The number of replicas of a custom resource, which may be at any path and of any type. */
 export function validateReplicas(object: Fields, path: string): FieldError[] {
   const value = readPath(object, path);
   if (value === undefined) return [];

@@ -2,7 +2,7 @@ import { ownValue, setOwn, copyOf } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 
-/** What is always there, whatever the schema says of it. */
+/** Fields that every object has, whatever its schema says. */
 const reserved = new Set(['apiVersion', 'kind', 'metadata']);
 
 export interface Pruned {
@@ -43,7 +43,7 @@ function pruneValue(value: unknown, schema: Fields, path: string, unknown: strin
   return result;
 }
 
-/** Fills in what the schema has a default for. Changes the value. */
+/** Sets the defaults of the schema. Changes the value. */
 export function fillDefaults(value: unknown, schema: Fields): void {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -142,7 +142,7 @@ function checkNumber(value: number, schema: Fields, path: string): FieldError[] 
 function checkText(value: string, schema: Fields, path: string): FieldError[] {
   const { minLength, maxLength, pattern } = schema;
   const errors: FieldError[] = [];
-  const { length } = Array.from(value); // of characters, not of their halves
+  const { length } = Array.from(value); // of code points, not of UTF-16 units
   if (typeof minLength === 'number' && length < minLength) {
     errors.push(problem(path, value, `should be at least ${minLength} chars long`));
   }
@@ -157,7 +157,7 @@ function checkText(value: string, schema: Fields, path: string): FieldError[] {
 
 const patterns = new Map<string, RegExp | undefined>();
 
-/** What Go's expressions have and JavaScript's do not is left unchecked. */
+/** Patterns that are valid in Go but not in JavaScript are not checked. */
 function compilePattern(pattern: string): RegExp | undefined {
   if (!patterns.has(pattern)) {
     try {

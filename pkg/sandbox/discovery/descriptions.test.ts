@@ -3,7 +3,7 @@ import { describe as suite, expect, test } from 'vitest';
 import { describe, parseDeclaration } from './descriptions.ts';
 
 suite('parseDeclaration', () => {
-  test('tells the comments of a class and of its fields apart, and from that of the file', () => {
+  test('separates the comments of a class, of its fields and of the file', () => {
     const text = [
       '/**',
       ' * Made by a machine.',
@@ -33,7 +33,7 @@ suite('describe', () => {
     expect(describe('io.k8s.api.apps.v1.DeploymentSpec').fields.get('replicas')).toContain('pods');
   });
 
-  test('has nothing to say of what is not declared', () => {
+  test('has no description of undeclared types', () => {
     expect(describe('example.v1.Absent')).toEqual({ type: undefined, fields: new Map() });
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What people are told about a type and its fields. */
+/** The descriptions of a type and its fields. */
 export interface Description {
   readonly type: string | undefined;
   readonly fields: ReadonlyMap<string, string>;
@@ -10,8 +10,8 @@ const nothing: Description = { type: undefined, fields: new Map() };
 const known = new Map<string, Description>();
 
 /**
- * What is written about a built-in type, for `kubectl explain`. It stands in the comments of the client library's own
- * declarations, so that nobody has to keep a copy; where these are missing, there is nothing to tell.
+ * The description of a built-in type, for `kubectl explain`, from the comments in the declarations of the client
+ * library. The built library includes them. Without them there are no descriptions.
  */
 export function describe(typeName: string): Description {
   let description = known.get(typeName);
@@ -29,15 +29,20 @@ function readDeclaration(typeName: string): string | undefined {
   const upper = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
   const short = `${upper(version)}${name}`;
   for (const file of [short, `${upper(group)}${short}`]) {
-    try {
-      const models = new URL('gen/models/', import.meta.resolve('@kubernetes/client-node'));
-      return readFileSync(new URL(`${file}.d.ts`, models), 'utf8');
-    } catch {
-      // Not under this name, or not installed.
+    for (const folder of [builtIn, installed]) {
+      try {
+        return readFileSync(new URL(`gen/models/${file}.d.ts`, folder()), 'utf8');
+      } catch {
+        // Not declared under this name, or not found.
+      }
     }
   }
   return undefined;
 }
+
+/** In the built library. */
+const builtIn = (): URL => new URL('../../../models/', import.meta.url);
+const installed = (): string => import.meta.resolve('@kubernetes/client-node');
 
 export function parseDeclaration(text: string): Description {
   const fields = new Map<string, string>();

@@ -24,10 +24,10 @@ describe('discovery', () => {
       groups: expect.arrayContaining([expect.objectContaining({ name: '' })]),
     }));
 
-  test('tells the versions of the core group', () =>
+  test('lists the versions of the core group', () =>
     expect(coreVersions('host')).toMatchObject({ kind: 'APIVersions', versions: ['v1'] }));
 
-  test('tells one group, and nothing of a group that does not exist', () => {
+  test('describes one group, and returns undefined for a group that does not exist', () => {
     expect(oneGroup(resources, 'batch')).toMatchObject({ kind: 'APIGroup', name: 'batch' });
     expect(oneGroup(resources, 'absent')).toBeUndefined();
     expect(oneGroup(resources, '')).toBeUndefined();

@@ -1,6 +1,6 @@
-import { apiVersionOf, type Resource } from '../registry/index.ts';
+import { apiVersionOf, type DiscoverableResource as Resource } from '../registry/index.ts';
 
-/** What the subresources of built-in kinds take and give, where that is not the kind itself. */
+/** The kinds of subresources of built-in kinds, where they differ from the kind itself. */
 const subresourceKinds: Readonly<Record<string, { group: string; version: string; kind: string }>> = {
   scale: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
   eviction: { group: 'policy', version: 'v1', kind: 'Eviction' },
@@ -83,7 +83,7 @@ function aggregatedResource(resource: Resource): object {
   };
 }
 
-/** The older form: `/api`. */
+/** Unaggregated discovery: `/api`. */
 export function coreVersions(address: string): object {
   const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress: address }];
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs };
@@ -94,19 +94,19 @@ function groupDocument({ name, versions }: Group): object {
   return { name, versions: listed, preferredVersion: listed[0] };
 }
 
-/** The older form: `/apis`. */
+/** Unaggregated discovery: `/apis`. */
 export function groupList(resources: readonly Resource[]): object {
   const groups = groupsOf(resources).filter(({ name }) => name !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupDocument) };
 }
 
-/** The older form: `/apis/apps`; undefined for a group that does not exist. */
+/** Unaggregated discovery: `/apis/apps`; undefined for a group that does not exist. */
 export function oneGroup(resources: readonly Resource[], name: string): object | undefined {
   const group = groupsOf(resources).find((each) => each.name === name && name !== '');
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) };
 }
 
-/** The older form: `/apis/apps/v1`; undefined for a version that does not exist. */
+/** Unaggregated discovery: `/apis/apps/v1`; undefined for a version that does not exist. */
 export function resourceList(resources: readonly Resource[], groupVersion: string): object | undefined {
   const found = resources.filter((resource) => apiVersionOf(resource) === groupVersion);
   if (found.length === 0) return undefined;

@@ -12,7 +12,7 @@ import { describe } from './descriptions.ts';
 const title = 'Kubernetes';
 const metaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
-/** Where the document of each group and version is. */
+/** The address of the document of each group and version. */
 export function openApiIndex(resources: readonly Resource[]): object {
   const paths: Fields = {};
   for (const resource of resources) {
@@ -26,7 +26,7 @@ function placeOf(resource: Resource): string {
   return resource.group === '' ? `api/${resource.version}` : `apis/${apiVersionOf(resource)}`;
 }
 
-/** The document of one group and version, as far as kubectl reads it: types, and what can be done where. */
+/** The document of one group and version, as far as kubectl reads it: types, paths and verbs. */
 export function openApiDocument(resources: readonly Resource[], place: string): object | undefined {
   const served = resources.filter((resource) => placeOf(resource) === place);
   if (served.length === 0) return undefined;
@@ -66,7 +66,7 @@ function addType(type: ObjectType, schemas: Record<string, Fields>): void {
   const required: string[] = [];
   const told = describe(type.name);
   const schema: Fields = { ...(told.type !== undefined && { description: told.type }), type: 'object', properties };
-  schemas[type.name] = schema; // before its fields: some types hold themselves
+  schemas[type.name] = schema; // before its fields: some types are recursive
   for (const [name, field] of type.fields) {
     const description = told.fields.get(name);
     properties[name] = { ...(description !== undefined && { description }), ...describeField(field, schemas) };
@@ -100,7 +100,7 @@ const scalars: Readonly<Record<Exclude<ScalarName, NamedScalar>, Fields>> = {
 
 type NamedScalar = 'quantity' | 'int-or-string';
 
-/** These have types of their own, which people know by name. */
+/** These have types of their own, which clients know by name. */
 const namedScalars: Readonly<Record<NamedScalar, { readonly name: string; readonly schema: Fields }>> = {
   quantity: {
     name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
@@ -138,7 +138,7 @@ function refTo(name: string): Fields {
 const query = (name: string, type = 'string'): Fields => ({ name, in: 'query', schema: { type, uniqueItems: true } });
 const writeParameters = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
 
-/** kubectl asks here whether a server validates fields, and which kind a resource is of. */
+/** kubectl reads this to learn whether a server validates fields, and which kind a resource has. */
 function pathsOf(resource: Resource, place: string, schemaName: string): Fields {
   const base = `/${place}/${resource.namespaced ? 'namespaces/{namespace}/' : ''}${resource.resource}`;
   const responses = {

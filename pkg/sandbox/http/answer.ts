@@ -4,12 +4,12 @@ import { dump } from 'js-yaml';
 
 import type { Failure } from '../failure.ts';
 
-/** What a request is answered with. Text is sent as it is, anything else as JSON. */
+/** The response to a request. Text is sent as it is, anything else as JSON. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly contentType?: string | undefined;
-  /** For the client to show to whoever uses it. */
+  /** A warning, for the client to show to its user. */
   readonly warnings?: readonly string[] | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -23,7 +23,7 @@ export function text(body: string): Answer {
 }
 
 export function refusal(failure: Failure): Answer {
-  const retryAfter = failure.details?.retryAfterSeconds ?? (failure.code === 429 ? 1 : undefined);
+  const retryAfter = failure.details?.retryAfterSeconds; // without it, clients do not retry on their own
   const headers = retryAfter === undefined ? undefined : { 'Retry-After': String(retryAfter) };
   return { status: failure.code, body: failure.toStatus(), headers };
 }
@@ -46,7 +46,7 @@ export function send(response: ServerResponse, answer: Answer, format: 'json' | 
   response.end(payload);
 }
 
-/** Quotes strings that YAML 1.1 would take for another type, such as `yes`: Go clients read that version. */
+/** Quotes strings that YAML 1.1 would read as another type, such as `yes`: Go clients read that version. */
 export function yamlOf(json: string): string {
   return dump(JSON.parse(json), { lineWidth: -1 });
 }

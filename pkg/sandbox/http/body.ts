@@ -7,10 +7,13 @@ import { badRequest, Failure } from '../failure.ts';
 import type { Registry } from '../registry/index.ts';
 import { decodeProtobuf, objectType, ProtobufError, readEnvelope, type ObjectType } from '../schema/index.ts';
 
-/** As of the API server: what etcd would take, with room for the patch around it. */
+/** The limit of kube-apiserver: the limit of etcd, plus room for the patch around it. */
 const maxBytes = 3 * 1024 * 1024;
 
-/** An alias can name a list of aliases: ten of them make a body at most 36 times larger, a hundred fill the memory. */
+/**
+ * An alias can refer to a list of aliases. Ten aliases make a body at most 36 times larger; a hundred would fill the
+ * memory.
+ */
 const maxAliases = 10;
 
 /** The whole body. Throws 413. */
@@ -56,7 +59,7 @@ export function unsupportedMediaType(accepted: string): Failure {
   return new Failure(415, 'UnsupportedMediaType', message);
 }
 
-/** What is sent to subresources and along with deletes: objects that are never stored. */
+/** The bodies of subresources and deletes: objects that are never stored. */
 const passing: Readonly<Record<string, string>> = {
   Binding: 'io.k8s.api.core.v1.Binding',
   DeleteOptions: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions',
@@ -65,7 +68,7 @@ const passing: Readonly<Record<string, string>> = {
   TokenRequest: 'io.k8s.api.authentication.v1.TokenRequest',
 };
 
-/** Go clients send what they know by type in this form, and take JSON for an answer. */
+/** Go clients send built-in kinds as protobuf, and accept JSON in return. */
 function parseProtobuf(body: Buffer, registry: Registry): unknown {
   try {
     const { apiVersion, kind, raw } = readEnvelope(body);

@@ -11,11 +11,11 @@ import type { WatchDeps, WatchStream } from './watch.ts';
 export interface ResourceDeps extends WatchDeps {
   readonly authenticator: Authenticator;
   readonly tokens: TokenSigner;
-  /** To be ended when the server is. */
+  /** The open watches, which end when the server stops. */
   readonly watches: Set<WatchStream>;
 }
 
-/** One request for a resource, as far as it has been understood. */
+/** One parsed request for a resource. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -25,7 +25,7 @@ export interface Call {
   readonly user: User;
   readonly negotiated: Negotiated;
   readonly dryRun: boolean;
-  /** What the client calls itself, for objects whose fields have owners. */
+  /** The name of the client, for the owners of fields. */
   readonly manager: string;
 }
 

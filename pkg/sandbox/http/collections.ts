@@ -30,7 +30,7 @@ export function collectionAnswer(deps: ResourceDeps, call: Call): Answer {
   return ok(showList(page, resource, viewOf(deps, call)));
 }
 
-/** Begins a stream, and answers nothing more. */
+/** Starts a stream, and returns no other response. */
 export function watchAnswer(deps: ResourceDeps, call: Call, fieldSelector?: string): undefined {
   const { resource, query, response } = call;
   requireVerb(resource, 'watch');
@@ -56,7 +56,7 @@ const deletionSchema = z.object({
   preconditions: z.object({ uid: z.string().nullish(), resourceVersion: z.string().nullish() }).nullish(),
 });
 
-/** Of one object, or of all that are selected when there is no key. */
+/** Watches one object, or all selected objects if there is no key. */
 export function deleteAnswer(deps: ResourceDeps, call: Call, key: ObjectKey | undefined, body: Fields): Answer {
   const { resource, dryRun } = call;
   const deletion = deletionOf(call, body);
@@ -84,7 +84,7 @@ function isDryRun(body: Fields): boolean {
   return Array.isArray(body['dryRun']) && body['dryRun'].includes('All');
 }
 
-/** The body wins over the query, as at the API server. */
+/** The body wins over the query, as in kube-apiserver. */
 function deletionOf({ query }: Call, body: Fields): Deletion {
   const parsed = deletionSchema.safeParse(body);
   if (!parsed.success) throw badRequest(`DeleteOptions: ${parsed.error.issues[0]?.message ?? 'invalid'}`);

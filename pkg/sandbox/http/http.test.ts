@@ -40,7 +40,7 @@ describe('negotiate', () => {
   for (const { accept, expected } of acceptRows) {
     test(String(accept), () => expect(negotiate(accept)).toMatchObject(expected));
   }
-  test('is refused when nothing can be given', () =>
+  test('is refused when no accepted form is available', () =>
     expect(() => negotiate('application/vnd.kubernetes.protobuf')).toThrow('only the following media types'));
 });
 
@@ -52,7 +52,7 @@ describe('YAML', () => {
       text: 'a: yes\nb: 2020-01-01',
       expected: { a: 'yes', b: '2020-01-01' },
     },
-    { name: 'may name a value and use it again', text: 'a: &x [1]\nb: *x', expected: { a: [1], b: [1] } },
+    { name: 'may use an alias', text: 'a: &x [1]\nb: *x', expected: { a: [1], b: [1] } },
   ];
   for (const { name, text, expected } of rows) test(name, () => expect(parse(text)).toEqual(expected));
 

@@ -1,7 +1,7 @@
 import { ownValue } from '../../api/index.ts';
 import { Failure } from '../failure.ts';
 
-/** How an object is to be shown. */
+/** The form of an object in a response. */
 export type Representation = 'object' | 'metadata' | 'table';
 
 export interface Negotiated {

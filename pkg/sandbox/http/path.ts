@@ -1,4 +1,4 @@
-/** What a path below `/api` or `/apis` points at. */
+/** The resource that a path below `/api` or `/apis` addresses. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
@@ -8,7 +8,7 @@ export interface ResourcePath {
   readonly subresource: string | undefined;
 }
 
-/** Undefined for a path that is no resource's. */
+/** Undefined for a path that does not address a resource. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
   const segments = decodeSegments(path);
   if (segments === undefined) return undefined;
@@ -22,7 +22,7 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
 function parseRest(group: string, segments: readonly string[]): ResourcePath | undefined {
   const [version = '', first, second, third, ...more] = segments;
   if (first === undefined) return undefined;
-  // `namespaces/x/pods` lies inside a namespace; `namespaces/x`, `namespaces/x/status` and the like are about it.
+  // `namespaces/x/pods` is in a namespace; `namespaces/x`, `namespaces/x/status` and the like are the namespace itself.
   const isInside = first === 'namespaces' && third !== undefined && !(group === '' && isNamespacePart(third, more));
   if (isInside) {
     const [name, subresource, ...tooMany] = more;

@@ -70,22 +70,26 @@ describe('showList', () => {
       kind: 'PartialObjectMetadataList',
       items: [{ kind: 'PartialObjectMetadata', metadata }],
     }));
-  test('lists the rows of a table', () =>
+  test('lists objects as the rows of a table', () =>
     expect(JSON.parse(showList(page, resource, view('table')))).toMatchObject({
       metadata: { resourceVersion: '9' },
       rows: [{ cells: ['a', '1', '60s'] }],
     }));
-  test('calls a list after its kind', () => expect(listKindOf(resource)).toBe('ConfigMapList'));
+  test('names a list after its kind', () => expect(listKindOf(resource)).toBe('ConfigMapList'));
 });
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const accepted: { name: string; accept: string | undefined; expected: object }[] = [
-  { name: 'JSON when nothing is asked for', accept: undefined, expected: { representation: 'object', format: 'json' } },
+  {
+    name: 'JSON when the client asks for nothing else',
+    accept: undefined,
+    expected: { representation: 'object', format: 'json' },
+  },
   { name: 'JSON for anything', accept: '*/*', expected: { representation: 'object', format: 'json' } },
   { name: 'YAML', accept: 'application/yaml', expected: { representation: 'object', format: 'yaml' } },
   { name: 'a table', accept: table, expected: { representation: 'table', format: 'json' } },
   {
-    name: 'JSON in the place of protobuf',
+    name: 'JSON instead of protobuf',
     accept: 'application/vnd.kubernetes.protobuf,application/json',
     expected: { representation: 'object', format: 'json' },
   },

@@ -5,11 +5,11 @@ import type { Entry } from '../storage/index.ts';
 import { tableOf, type IncludeObject } from '../table/index.ts';
 import type { Representation } from './negotiate.ts';
 
-/** How objects are to be shown, to one client or to many alike. */
+/** The form of objects in a response, for one client or for several. */
 export interface View {
   readonly representation: Representation;
   readonly includeObject: IncludeObject;
-  /** Ages in tables are counted from here. */
+  /** Ages in tables are relative to this time. */
   readonly nowMs: number;
 }
 
@@ -29,7 +29,7 @@ function metadataJson({ metadata }: Cached<UntypedObject>): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":${JSON.stringify(metadata)}}`;
 }
 
-/** A list as JSON. What its items have in common is said once, by the list. */
+/** A list as JSON. The list states the apiVersion and kind of its items once. */
 export function showList({ entries, metadata }: Page, resource: Resource, view: View): string {
   const meta = JSON.stringify(metadata);
   switch (view.representation) {

@@ -1,11 +1,14 @@
 import { ownValue } from '../../api/index.ts';
 import { badRequest, methodNotAllowed, unknownPath } from '../failure.ts';
+import type { User } from '../auth/index.ts';
+import type { Resource } from '../registry/index.ts';
 import { asVersion, keyIn } from '../rest/api.ts';
 import { applyObject } from '../rest/apply.ts';
 import { createObject } from '../rest/create.ts';
 import { decode, type FieldValidation } from '../rest/decode.ts';
 import { applyPatchOf, patchObject, patchTypes, type PatchType } from '../rest/patch.ts';
-import { bindPod, evictPod } from '../rest/pods.ts';
+import { evictPod } from '../rest/evictions.ts';
+import { bindPod } from '../rest/pods.ts';
 import { answerReview, createToken } from '../rest/reviews.ts';
 import { scaleOf, updateScale } from '../rest/scale.ts';
 import { replaceObject, type UpdateTarget } from '../rest/update.ts';
@@ -18,7 +21,7 @@ import { collectionAnswer, deleteAnswer, watchAnswer } from './collections.ts';
 import { showObject } from './represent.ts';
 import type { WatchDeps } from './watch.ts';
 
-/** Answers a request for a resource; undefined when the answer is a stream that has begun. */
+/** Handles a request for a resource; returns undefined if the response is a stream that has started. */
 export async function answerCall(deps: ResourceDeps, call: Call): Promise<Answer | undefined> {
   const { name, subresource } = call.path;
   if (name === undefined) return answerCollection(deps, call);
@@ -76,8 +79,15 @@ async function createAnswer(deps: ResourceDeps, call: Call): Promise<Answer> {
     return bindAnswer(deps, call, typeof metadata['name'] === 'string' ? metadata['name'] : '', object);
   }
   const { namespace } = path;
-  const entry = createObject(deps.api, { resource, namespace }, object, { dryRun });
+  const entry = createObject(deps.api, { resource, namespace }, withAuthor(object, resource, user), { dryRun });
   return shown(deps, call, { entry, status: 201, warnings });
+}
+
+/** The server sets the user of a certificate request, whatever the client sends. */
+function withAuthor(object: Fields, { group, resource }: Resource, { username, uid, groups, extra }: User): Fields {
+  if (group !== 'certificates.k8s.io' || resource !== 'certificatesigningrequests') return object;
+  const spec = isFields(object['spec']) ? object['spec'] : {};
+  return { ...object, spec: { ...spec, username, uid, groups: [...groups], extra } };
 }
 
 const updateTargets: Readonly<Record<string, UpdateTarget>> = {
@@ -107,11 +117,9 @@ async function answerSubresource(deps: ResourceDeps, call: Call, name: string, s
   switch (subresource) {
     case 'binding':
       return bindAnswer(deps, call, name, body);
-    case 'eviction': {
-      const deletion = isFields(body['deleteOptions']) ? body['deleteOptions'] : {};
-      evictPod(api, key, deletion, { dryRun });
+    case 'eviction':
+      evictPod(api, key, body, { dryRun });
       return { status: 201, body: success() };
-    }
     case 'token': {
       const place = { namespace: path.namespace ?? '', name };
       return { status: 201, body: await createToken(api, deps.tokens, place, body) };
@@ -137,7 +145,7 @@ async function scaleAnswer(deps: ResourceDeps, call: Call, name: string): Promis
   if (request.method === 'PUT') return ok(updateScale(api, { resource, key }, await readObject(deps, call), call));
   const type = patchTypeOf(call);
   const patch = parseBody(await readBody(request), mediaTypeOf(request), deps.api.registry);
-  // A scale has no lists: a strategic patch of it is a merge.
+  // A scale has no lists, so a strategic merge patch is a merge patch.
   const patched = applyPatchOf(type === 'strategic' ? 'merge' : type, { ...present }, patch, resource);
   return ok(updateScale(api, { resource, key }, patched, call));
 }
@@ -199,7 +207,7 @@ async function readObject(deps: ResourceDeps, { request }: Call): Promise<Fields
   return value;
 }
 
-/** Of a delete, which may say how it is meant or not. */
+/** The body of a delete is optional. */
 async function readOptional(deps: ResourceDeps, { request }: Call): Promise<Fields> {
   const body = await readBody(request);
   if (body.length === 0) return {};

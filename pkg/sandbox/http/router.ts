@@ -13,6 +13,7 @@ import {
 } from '../discovery/index.ts';
 import { badRequest, Failure, methodNotAllowed, unknownPath } from '../failure.ts';
 import { apiVersionOf } from '../registry/index.ts';
+import { metricsAnswer, metricsResources } from '../metrics/index.ts';
 import { ok, refusal, send, text, type Answer } from './answer.ts';
 import { negotiate } from './negotiate.ts';
 import { parseResourcePath } from './path.ts';
@@ -22,19 +23,21 @@ import { answerCall } from './resources.ts';
 export interface RouterDeps extends ResourceDeps {
   readonly logger: Logger;
   readonly versionInfo: object;
+  /** Whether there is a metrics API. */
+  readonly servesMetrics: boolean;
 }
 
-/** Answers every request, whatever it is: what goes wrong becomes a Status. */
+/** Answers every request: each error becomes a Status. */
 export async function handle(deps: RouterDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
   let answer: Answer | undefined;
   try {
     answer = await route(deps, request, response);
   } catch (error) {
-    if (request.destroyed && !request.complete) return; // the client has gone in the middle of what it had to say
+    if (request.destroyed && !request.complete) return; // the client disconnected before the end of its request
     answer = refusal(asFailure(error, deps.logger));
   }
   if (answer === undefined) return;
-  await deps.api.store.durable(); // no answer may speak of what a crash could still undo
+  await deps.api.store.durable(); // no response may report a write that a crash could still undo
   if (response.headersSent || response.destroyed) return;
   if (!request.complete) request.resume();
   send(response, answer, formatOf(request));
@@ -50,7 +53,7 @@ function formatOf(request: IncomingMessage): 'json' | 'yaml' {
 
 function asFailure(error: unknown, logger: Logger): Failure {
   if (error instanceof Failure) return error;
-  logger.error({ err: error }, 'a request failed in a way that it should not');
+  logger.error({ err: error }, 'request failed unexpectedly');
   const message = `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`;
   return new Failure(500, 'InternalError', message);
 }
@@ -61,10 +64,10 @@ async function route(
   response: ServerResponse,
 ): Promise<Answer | undefined> {
   const url = URL.parse(request.url ?? '/', 'https://sandbox');
-  if (url === null) throw badRequest('the address cannot be read');
+  if (url === null) throw badRequest('the URL is not valid');
   const { pathname, searchParams } = url;
   const isHealth = /^\/(healthz|livez|readyz)(\/|$)/.test(pathname);
-  // Anyone may ask for health; but whoever says who they are has to be who they say.
+  // Health needs no authentication, but credentials that are sent must be valid.
   if (isHealth && request.headers.authorization === undefined) return text('ok');
   const user = await deps.authenticator.authenticate(request);
   if (isHealth) return text('ok');
@@ -72,6 +75,11 @@ async function route(
     request.method === 'GET' || request.method === 'HEAD' ? documentAnswer(deps, pathname, request) : undefined;
   if (other !== undefined) return other;
   const path = parseResourcePath(pathname);
+  const metrics =
+    deps.servesMetrics && path
+      ? metricsAnswer(deps.api, { method: request.method, path, query: searchParams })
+      : undefined;
+  if (metrics !== undefined) return ok(metrics);
   const resource = path && deps.api.registry.find(path.group, path.version, path.resource);
   if (path === undefined || resource === undefined) throw unknownPath();
   if (path.namespace !== undefined && !resource.namespaced) throw unknownPath();
@@ -94,7 +102,7 @@ async function route(
   return { ...answer, warnings: [...(answer.warnings ?? []), deprecation] };
 }
 
-/** Said with every answer about them. */
+/** A warning in every response about them. */
 const deprecations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   v1: { endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
 };
@@ -108,9 +116,10 @@ function isDryRun(query: URLSearchParams): boolean {
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** What the server says about itself. */
+/** Version, health and discovery of the server. */
 function documentAnswer(deps: RouterDeps, pathname: string, request: IncomingMessage): Answer | undefined {
-  const resources = deps.api.registry.all();
+  const stored = deps.api.registry.all();
+  const resources = deps.servesMetrics ? [...stored, ...metricsResources] : stored;
   const path = pathname === '/' ? pathname : pathname.replace(/\/$/, '');
   const wantsAll = (request.headers.accept ?? '')
     .split(',')
@@ -129,8 +138,8 @@ function documentAnswer(deps: RouterDeps, pathname: string, request: IncomingMes
       return ok(path === '/api' ? coreVersions(request.headers.host ?? '') : groupList(resources));
     }
     default: {
-      if (path === '/openapi/v3') return ok(openApiIndex(resources));
-      if (path.startsWith('/openapi/v3/')) return found(openApiDocument(resources, path.slice('/openapi/v3/'.length)));
+      if (path === '/openapi/v3') return ok(openApiIndex(stored));
+      if (path.startsWith('/openapi/v3/')) return found(openApiDocument(stored, path.slice('/openapi/v3/'.length)));
       const [, root, group = '', version, ...more] = path.split('/');
       if (more.length > 0) return undefined;
       if (root === 'api') return version === undefined ? found(resourceList(resources, group)) : undefined;

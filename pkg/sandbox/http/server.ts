@@ -7,7 +7,7 @@ import type { WatchStream } from './watch.ts';
 
 export interface ServerOptions extends Omit<RouterDeps, 'watches'> {
   readonly certificate: KeyedCertificate;
-  /** Of clients, PEM. */
+  /** The CA of client certificates, PEM. */
   readonly authority: string;
   readonly port: number;
 }
@@ -18,7 +18,7 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** Serves the API on loopback. HTTP/1.1 alone: every client falls back to it. */
+/** Serves the API on loopback. HTTP/1.1 only: every client falls back to it. */
 export async function startApiServer(options: ServerOptions): Promise<ApiServer> {
   const watches = new Set<WatchStream>();
   const deps: RouterDeps = { ...options, watches };
@@ -28,16 +28,16 @@ export async function startApiServer(options: ServerOptions): Promise<ApiServer>
       key: options.certificate.privateKey,
       ca: options.authority,
       requestCert: true,
-      rejectUnauthorized: false, // a token may prove what no certificate does
+      rejectUnauthorized: false, // a client without a certificate may have a token
       ALPNProtocols: ['http/1.1'],
       keepAliveTimeout: 120_000,
-      requestTimeout: 0, // watches last as long as they were asked to
+      requestTimeout: 0, // watches last as long as the client asked for
       maxHeaderSize: 1 << 16,
     },
     (request, response) => {
-      response.on('error', () => {}); // a client that goes away is none
+      response.on('error', () => {}); // a client that disconnects is not an error
       handle(deps, request, response).catch((error: unknown) => {
-        options.logger.error({ err: error }, 'an answer could not be sent');
+        options.logger.error({ err: error }, 'failed to send a response');
         response.destroy();
       });
     },

@@ -11,7 +11,7 @@ import { Store } from '../storage/index.ts';
 import type { View } from './represent.ts';
 import { startWatch, type WatchRequest } from './watch.ts';
 
-/** Keeps what the server sends. */
+/** Records what the server sends. */
 class RecordingSocket extends Socket {
   text = '';
 
@@ -83,27 +83,27 @@ describe('a watch', () => {
 
   const events = [
     {
-      name: 'begins with the objects that there are',
+      name: 'starts with the existing objects',
       asked: {},
       expected: ['ADDED a@2', 'ADDED b@3', 'MODIFIED a@4', 'ADDED c@5'],
     },
-    { name: 'goes on from a version', asked: { resourceVersion: '3' }, expected: ['MODIFIED a@4', 'ADDED c@5'] },
+    { name: 'resumes from a version', asked: { resourceVersion: '3' }, expected: ['MODIFIED a@4', 'ADDED c@5'] },
     {
       name: 'ends its initial events with a bookmark',
       asked: { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowBookmarks: true },
       expected: ['ADDED a@2', 'ADDED b@3', 'BOOKMARK @3', 'MODIFIED a@4', 'ADDED c@5'],
     },
     {
-      name: 'tells what enters its selection as added',
+      name: 'sends ADDED for an object that starts to match its selector',
       asked: { labelSelector: 'new' },
       expected: ['ADDED a@4'],
     },
     {
-      name: 'tells what leaves its selection as deleted',
+      name: 'sends DELETED for an object that no longer matches its selector',
       asked: { labelSelector: '!new' },
       expected: ['ADDED a@2', 'ADDED b@3', 'DELETED a@4', 'ADDED c@5'],
     },
-    { name: 'tells nothing of other namespaces', asked: { namespace: 'other' }, expected: [] },
+    { name: 'sends no events of other namespaces', asked: { namespace: 'other' }, expected: [] },
   ];
   for (const { name, asked, expected } of events) {
     test(name, async () => {
@@ -119,7 +119,7 @@ describe('a watch', () => {
     });
   }
 
-  test('from a version that is forgotten says so in its first event', async () => {
+  test('from an expired version sends an error as its first event', async () => {
     const { put, watch } = setUp();
     for (let index = 0; index < 6; index++) put('a');
     const { socket, events: received } = watch({ resourceVersion: '2' });
@@ -128,7 +128,7 @@ describe('a watch', () => {
     expect(received()).toEqual(['ERROR 410']);
   });
 
-  test('bookmarks the present version while nothing else happens', async () => {
+  test('sends a bookmark with the current version when idle', async () => {
     const { clock, put, store, watch } = setUp();
     const { events: received, close } = watch({ allowBookmarks: true, timeoutSeconds: 600, labelSelector: 'x' });
     put('a');
@@ -138,7 +138,7 @@ describe('a watch', () => {
     close();
   });
 
-  test('ends when its time is over', async () => {
+  test('ends at its timeout', async () => {
     const { clock, watch } = setUp();
     const { response } = watch({ timeoutSeconds: 5 });
     await clock.advance(4999);
@@ -150,8 +150,8 @@ describe('a watch', () => {
   const refusals = [
     { name: 'a match alone', asked: { resourceVersionMatch: 'NotOlderThan' }, code: 422 },
     { name: 'initial events without a match', asked: { sendInitialEvents: true }, code: 422 },
-    { name: 'a selector that cannot be read', asked: { labelSelector: 'a=b=c' }, code: 400 },
-    { name: 'a version that is no number', asked: { resourceVersion: 'x' }, code: 400 },
+    { name: 'a selector that is not valid', asked: { labelSelector: 'a=b=c' }, code: 400 },
+    { name: 'a version that is not a number', asked: { resourceVersion: 'x' }, code: 400 },
   ];
   for (const { name, asked, code } of refusals) {
     test(`with ${name} is refused before anything is sent`, () =>

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import type { Clock, Timer } from '../../time/index.ts';
-import { badRequest, Failure } from '../failure.ts';
+import { badRequest, Failure, DefectError } from '../failure.ts';
 import { apiVersionOf, storageId, type Resource } from '../registry/index.ts';
 import { asVersion, type Api } from '../rest/api.ts';
 import { compileSelection, parseVersion, type Selection } from '../rest/list.ts';
@@ -20,17 +20,17 @@ export interface WatchDeps {
   readonly api: Api;
   readonly clock: Clock;
   readonly random: () => number;
-  /** How often a watcher that gets nothing else hears of the present version. */
+  /** How often an idle watcher gets a bookmark. */
   readonly bookmarkEveryMs: number;
 }
 
-/** Where the events go, and how they are shown there. */
+/** Where events are sent, and in which form. */
 export interface WatchTarget {
   readonly view: View;
   readonly response: ServerResponse;
 }
 
-/** A client that falls this far behind is disconnected: it can list again, and the server keeps its memory. */
+/** A client that is this far behind is disconnected: it can list again, and the server's memory stays bounded. */
 const maxUnsentBytes = 64 * 1024 * 1024;
 
 /** Streams changes until the client or the timeout ends the watch. Throws before the first byte, or not at all. */
@@ -47,10 +47,10 @@ export function startWatch(
   const { store } = deps.api;
   const storage = storageId(resource);
   const wantsState = request.sendInitialEvents ?? (version === undefined || version === 0);
-  // A watch that cannot go on from its version begins all the same, and says so in its first event.
+  // A watch from an expired version still starts, and its first event is the error.
   const missed = wantsState || version === undefined ? [] : changesSince(deps.api, storage, version);
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
-  response.flushHeaders(); // a client may wait for the headers before it writes what the watch is to show
+  response.flushHeaders(); // a client may wait for the headers before it makes the changes that it watches for
   if (missed instanceof Failure) {
     response.end(`${JSON.stringify({ type: 'ERROR', object: missed.toStatus() })}\n`);
     return stream;
@@ -95,7 +95,7 @@ interface StreamOptions {
   readonly allowBookmarks: boolean;
 }
 
-/** One watcher. What happens in one turn of the event loop leaves in one write. */
+/** One watcher. All changes of one turn of the event loop are sent in one write. */
 class WatchStream {
   readonly #deps: WatchDeps;
   readonly #resource: Resource;
@@ -136,7 +136,7 @@ class WatchStream {
     this.#push(Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`), version);
   }
 
-  /** A change as this watcher sees it: what leaves its selection is deleted to it, what enters is added. */
+  /** A change as this watcher sees it: DELETED if the object no longer matches its selector, ADDED if it starts to. */
   send(change: Change): void {
     const { matches } = this.#options;
     const before = change.previous !== undefined && matches(change.previous.object);
@@ -186,7 +186,7 @@ class WatchStream {
     setImmediate(() => this.#flushDurable());
   }
 
-  /** Nobody may hear of what a crash could still undo. */
+  /** No watcher may observe a write that a crash could still undo. */
   #flushDurable(): void {
     const durable = this.#deps.api.store.durable();
     if (durable === undefined) this.#flush();
@@ -207,7 +207,7 @@ class WatchStream {
   }
 
   #changeLine(change: Change, type: Change['type']): Buffer {
-    // What left the selection is shown as it was when it last belonged to it.
+    // An object that no longer matches is sent in its last matching state, as kube-apiserver does.
     const leaves = type === 'DELETED' && change.type !== 'DELETED';
     const entry = leaves ? lastSeen(change) : change.entry;
     return this.#line(type, entry);
@@ -216,7 +216,8 @@ class WatchStream {
   #line(type: string, entry: Entry): Buffer {
     const { view } = this.#options;
     const shown = asVersion(entry, this.#resource);
-    // Ages grow while a table is watched, so that tables are made anew; everything else is written once for all.
+    // Ages in tables change with time, so tables are written for each event. Everything else is written once for all
+    // watchers.
     const isShared = view.representation !== 'table' && shown === entry;
     if (!isShared) return lineOf(type, showObject(shown, this.#resource, { ...view, nowMs: this.#deps.clock.now() }));
     let lines = sharedLines.get(entry);
@@ -230,7 +231,7 @@ class WatchStream {
 
 export type { WatchStream };
 
-/** The lines of each entry, for as long as somebody remembers the entry. */
+/** The lines of each entry, as long as the entry is in memory. */
 const sharedLines = new WeakMap<Entry, Map<string, Buffer>>();
 
 function lineOf(type: string, json: string): Buffer {
@@ -238,7 +239,7 @@ function lineOf(type: string, json: string): Buffer {
 }
 
 function lastSeen({ previous, version }: Change): Entry {
-  if (previous === undefined) throw new Error('an object that was never there cannot leave');
+  if (previous === undefined) throw new DefectError('a deleted object must have a previous state');
   const metadata = { ...previous.object.metadata, resourceVersion: String(version) };
   return new Entry({ ...previous.object, metadata }, version);
 }

@@ -15,7 +15,7 @@ const operations = z.array(
   ]),
 );
 
-/** The object after a JSON patch (RFC 6902). Throws 400 for what is no patch, 422 when it cannot be applied. */
+/** The object after a JSON patch (RFC 6902). Throws 400 if it is not a patch, 422 if it cannot be applied. */
 export function applyJsonPatch(object: Fields, patch: unknown): Fields {
   const parsed = operations.safeParse(patch);
   if (!parsed.success) throw badRequest(`error decoding patch: ${parsed.error.issues[0]?.message ?? 'not a patch'}`);
@@ -29,7 +29,7 @@ export function applyJsonPatch(object: Fields, patch: unknown): Fields {
     path: `/root${operation.path}`,
     ...('from' in operation && { from: `/root${operation.from}` }),
   }));
-  // Checked above; a pointer of the empty path has a parent this way, so that the whole can be replaced too.
+  // Checked above. The wrapper gives the empty path a parent, so that a patch can replace the whole object too.
   if (applyPatch(target, moved).some((problem) => problem !== null)) {
     throw new Failure(422, 'Invalid', 'the server rejected our request due to an error in our request');
   }

@@ -51,13 +51,13 @@ describe('applyJsonPatch', () => {
   });
 
   const refusals: { name: string; patch: unknown; code: number }[] = [
-    { name: 'a patch that is no list', patch: {}, code: 400 },
+    { name: 'a patch that is not a list', patch: {}, code: 400 },
     { name: 'an unknown operation', patch: [{ op: 'swap', path: '/a' }], code: 400 },
     { name: 'a path without a slash', patch: [{ op: 'remove', path: 'a' }], code: 400 },
     { name: 'a test that does not hold', patch: [{ op: 'test', path: '/a/b', value: 2 }], code: 422 },
     { name: 'the removal of a field that does not exist', patch: [{ op: 'remove', path: '/z' }], code: 422 },
     {
-      name: 'more operations than a server would work through',
+      name: 'more operations than the server allows',
       patch: Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/a/b', value: 1 })),
       code: 413,
     },
@@ -70,16 +70,16 @@ describe('applyJsonPatch', () => {
 
 const mergeRows: { name: string; patch: Record<string, unknown>; expected: unknown }[] = [
   { name: 'changes the fields that it names', patch: { a: { b: 2 } }, expected: { a: { b: 2, c: [1, 2] }, 'x/y': 1 } },
-  { name: 'deletes what is null', patch: { a: { b: null } }, expected: { a: { c: [1, 2] }, 'x/y': 1 } },
+  { name: 'deletes fields that are null', patch: { a: { b: null } }, expected: { a: { c: [1, 2] }, 'x/y': 1 } },
   { name: 'replaces lists', patch: { a: { c: [3] } }, expected: { a: { b: 1, c: [3] }, 'x/y': 1 } },
   {
-    name: 'puts an object in the place of a value',
+    name: 'replaces a value with an object',
     patch: { 'x/y': { z: 1 } },
     expected: { a: object().a, 'x/y': { z: 1 } },
   },
-  { name: 'keeps no null of a new object', patch: { n: { o: null, p: 1 } }, expected: { ...object(), n: { p: 1 } } },
+  { name: 'drops nulls from a new object', patch: { n: { o: null, p: 1 } }, expected: { ...object(), n: { p: 1 } } },
   {
-    name: 'does not mind a field called constructor',
+    name: 'treats a field called constructor like any other',
     patch: { constructor: 'x' },
     expected: { ...object(), constructor: 'x' },
   },

@@ -26,7 +26,7 @@ const rows = [
     expected: { spec: { containers: [container('c')] } },
   },
   {
-    name: 'orders items, and leaves those it does not know of between them',
+    name: 'orders items, and leaves the other items between them',
     object: { spec: { containers: [container('a'), container('x'), container('b')] } },
     patch: { spec: { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] } },
     expected: { spec: { containers: [container('x'), container('b'), container('a')] } },
@@ -38,7 +38,7 @@ const rows = [
     expected: { metadata: { finalizers: ['b', 'a'] } },
   },
   {
-    name: 'puts what is new before what the patch does not know of',
+    name: 'puts new items before those that are not in the patch',
     object: { status: { conditions: [{ type: 'PodScheduled', status: 'True' }] } },
     patch: { status: { conditions: [{ type: 'Initialized', status: 'True' }] } },
     expected: {
@@ -51,7 +51,7 @@ const rows = [
     },
   },
   {
-    name: 'takes values out of a list of plain values',
+    name: 'removes values from a list of plain values',
     object: { metadata: { finalizers: ['a', 'b'] } },
     patch: { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } },
     expected: { metadata: { finalizers: ['b'] } },
@@ -63,7 +63,7 @@ const rows = [
     expected: { spec: { containers: [{ name: 'a', args: ['z'] }] } },
   },
   {
-    name: 'deletes what is null',
+    name: 'deletes fields that are null',
     object: { metadata: { labels: { a: '1', b: '2' } } },
     patch: { metadata: { labels: { a: null } } },
     expected: { metadata: { labels: { b: '2' } } },

@@ -6,8 +6,8 @@ const setOrder = '$setElementOrder/';
 const deletePrimitives = '$deleteFromPrimitiveList/';
 
 /**
- * The object after a strategic merge patch: lists are merged item by item where the API says by which key. The object
- * and the patch are left as they are.
+ * The object after a strategic merge patch: lists with a merge key are merged item by item. Changes neither the object
+ * nor the patch.
  */
 export function applyStrategicMerge(object: Fields, patch: Fields, type: ObjectType): Fields {
   return mergeObject(object, patch, { kind: 'object', type });
@@ -92,8 +92,8 @@ function mergeList(before: readonly unknown[], patch: readonly unknown[], field:
 }
 
 /**
- * Items that the patch orders come in its order; those it does not know of stay where they were between them, and behind
- * those that are new. A patch that says nothing of the order means its own.
+ * Items that the patch orders follow its order. Items that it does not mention keep their places between them, after
+ * new items. A patch without an order directive implies its own order.
  */
 function orderItems(
   items: readonly unknown[],

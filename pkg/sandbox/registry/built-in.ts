@@ -2,7 +2,7 @@ import builtIn from '../schema/built-in.json' with { type: 'json' };
 import { objectType } from '../schema/index.ts';
 import type { Resource } from './resource.ts';
 
-/** As the file has them. */
+/** The fields as in the file. */
 interface WireResource extends Omit<Resource, 'shortNames' | 'categories' | 'subresources' | 'type'> {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
@@ -10,7 +10,7 @@ interface WireResource extends Omit<Resource, 'shortNames' | 'categories' | 'sub
   readonly type: string;
 }
 
-/** What would have to reach into a container, and has none to reach into. */
+/** Subresources that need containers, which the sandbox does not have. */
 const withoutContainers = new Set(['attach', 'exec', 'log', 'portforward', 'proxy', 'ephemeralcontainers', 'resize']);
 const wireResources: readonly WireResource[] = builtIn.resources;
 

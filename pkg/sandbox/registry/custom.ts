@@ -17,7 +17,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string | undefined;
 }
 
-/** What a definition says about one of its versions. */
+/** One version of a definition. */
 export interface CustomType {
   readonly schema: Fields | undefined;
   readonly columns: readonly PrinterColumn[];

@@ -1,9 +1,10 @@
+import { DefectError } from '../failure.ts';
 import type { CustomResourceDefinition } from '../../api/index.ts';
 import { builtInResources } from './built-in.ts';
 import { customResources } from './custom.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 
-/** The resources that are served now: the built-in ones, and those that definitions have added. */
+/** The resources that are served now: built-in ones and those of custom resource definitions. */
 export class Registry {
   readonly #byPath = new Map<string, Resource>();
   readonly #byKind = new Map<string, Resource>();
@@ -17,10 +18,10 @@ export class Registry {
     return this.#byPath.get(`${group}/${version}/${resource}`);
   }
 
-  /** Throws when the sandbox itself asks for what it does not have. */
+  /** Throws if the sandbox itself asks for a resource that does not exist. */
   get(group: string, version: string, resource: string): Resource {
     const found = this.find(group, version, resource);
-    if (found === undefined) throw new Error(`no resource ${resource} in ${group}/${version}`);
+    if (found === undefined) throw new DefectError(`no resource ${resource} in ${group}/${version}`);
     return found;
   }
 
@@ -33,7 +34,7 @@ export class Registry {
     return [...this.#byPath.values()];
   }
 
-  /** Serves what a definition defines, in place of what it defined before. */
+  /** Serves the resources of a definition, in place of those that it defined before. */
   define(definition: CustomResourceDefinition): void {
     this.undefine(definition.metadata.name);
     const resources = customResources(definition);

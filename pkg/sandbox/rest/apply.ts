@@ -13,7 +13,7 @@ export interface ApplyOptions extends Omit<PatchOptions, 'type'> {
   readonly force: boolean;
 }
 
-/** Server-side apply: makes an object what it is said to be, as far as it is said; creates it where there is none. */
+/** Server-side apply: merges the applied configuration into the object, or creates the object if it does not exist. */
 export function applyObject(
   api: Api,
   target: ObjectTarget & { readonly namespace: string | undefined; readonly name: string },
@@ -35,7 +35,7 @@ export function applyObject(
   const found = api.find(resource, key);
   const old = found && asVersion(found, resource);
   if (old === undefined && subresource !== undefined)
-    throw badRequest('only an object as a whole can be made by an apply');
+    throw badRequest('apply to a subresource cannot create an object');
   const writer: Writer = {
     manager,
     operation: 'Apply',
@@ -64,7 +64,7 @@ export function applyObject(
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Whoever goes back to applying on the client's side must find there what was applied last on this one. */
+/** A client that goes back to client-side apply must find the last applied configuration in its annotation. */
 function noteLastApplied(object: Fields, applied: Fields): void {
   const metadata = isFields(object['metadata']) ? object['metadata'] : {};
   const annotations = isFields(metadata['annotations']) ? metadata['annotations'] : {};
@@ -76,7 +76,7 @@ function noteLastApplied(object: Fields, applied: Fields): void {
   annotations[lastApplied] = `${JSON.stringify(inOrder({ ...applied, metadata: { ...rest, ...kept } }))}\n`;
 }
 
-/** As Go writes maps. */
+/** In the key order of Go's maps. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (!isFields(value)) return value;
@@ -84,7 +84,7 @@ function inOrder(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, each]) => [name, inOrder(each)]));
 }
 
-/** What was given, in the form in which it would be stored: `0.1` is the same quantity as `100m`. */
+/** The given value in the form in which it would be stored: `0.1` is the same quantity as `100m`. */
 function restrict(read: unknown, given: unknown): unknown {
   if (isFields(given) && isFields(read)) {
     const entries = Object.entries(given).filter(([, value]) => value !== null);
@@ -117,7 +117,7 @@ function refuse(conflicts: readonly Conflict[]): Failure {
   return new Failure(409, 'Conflict', message, { details: { causes } });
 }
 
-/** One in a line of its own; several under the name of whom they are with. */
+/** A single conflict is on one line. Several are grouped by manager. */
 function describeConflicts(causes: readonly { readonly message: string; readonly field: string }[]): string {
   const [first] = causes;
   if (first !== undefined && causes.length === 1) return `${first.message}: ${first.field}`;

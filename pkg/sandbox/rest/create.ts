@@ -16,22 +16,23 @@ import { isFields, type Fields } from '../schema/index.ts';
 import { Entry } from '../storage/index.ts';
 import { keyIn, type Api } from './api.ts';
 import { normalize } from './decode.ts';
+import { chargeForWrite } from './quota.ts';
 
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Who writes, for objects whose fields have owners. */
+  /** The writer, for the owners of fields. */
   readonly manager?: string | undefined;
-  /** Who owns what from now on, where an apply has decided that. */
+  /** The owners of the fields, if an apply has decided them. */
   readonly managedFields?: ManagedFields | undefined;
 }
 
-/** Where a new object goes. Its name is in its metadata. */
+/** The place of a new object. Its name is in its metadata. */
 export interface CreateTarget {
   readonly resource: Resource;
   readonly namespace: string | undefined;
 }
 
-/** Stores a new object, as read by `decode`. */
+/** Stores a new object that `decode` returned. */
 export function createObject(
   api: Api,
   { resource, namespace }: CreateTarget,
@@ -62,11 +63,12 @@ export function createObject(
   if (errors.length > 0) throw invalid(resource, draft.metadata.name, errors);
   const object = asDraft(normalize(draft, resource));
   if (options.managedFields !== undefined) object.metadata.managedFields = options.managedFields;
+  chargeForWrite(api, resource, { key, object, dryRun: options.dryRun });
   if (options.dryRun) return new Entry(object, api.store.version);
   return api.store.put(storage, key, object);
 }
 
-/** What `normalize` has returned: an object with metadata, which nobody else holds. */
+/** The result of `normalize`: an object with metadata that no other code holds. */
 export function asDraft(object: Fields): UntypedObject {
   return object as UntypedObject;
 }
@@ -105,7 +107,7 @@ function newMetadata(api: Api, resource: Resource, namespace: string | undefined
   return metadata;
 }
 
-/** Nothing can be put into a namespace that does not exist or is going away. */
+/** Refuses new objects in a namespace that does not exist or is terminating. */
 function requireNamespace(api: Api, resource: Resource, namespace: string, name: string): void {
   const found = api.store.get('namespaces', objectKey(undefined, namespace));
   if (found === undefined) throw notFound(Namespaces, namespace);

@@ -3,7 +3,7 @@ import { badRequest } from '../failure.ts';
 import { apiVersionOf, type Resource } from '../registry/index.ts';
 import { conform, isFields, objectType, TypeMismatch, type Fields } from '../schema/index.ts';
 
-/** How unknown fields are met: silently dropped, dropped with a warning, or refused. */
+/** What happens to unknown fields: dropped, dropped with a warning, or refused. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface Decoded {
@@ -13,7 +13,7 @@ export interface Decoded {
 
 const metaType = objectType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta');
 
-/** Reads what a client sent as an object of this resource. Throws 400 when it is none. */
+/** Decodes the body of a request as an object of this resource. Throws 400 if it is not one. */
 export function decode(body: unknown, resource: Resource, validation: FieldValidation): Decoded {
   if (!isFields(body)) throw badRequest(`${resource.kind} in version "${resource.version}" is not an object`);
   checkKind(body, resource);
@@ -28,7 +28,7 @@ export function decode(body: unknown, resource: Resource, validation: FieldValid
   return { object, warnings: validation === 'Warn' ? warnings : [] };
 }
 
-/** Brings an object that rules have worked on into the one form in which it is stored. */
+/** Converts an object that rules have changed into the form in which it is stored. */
 export function normalize(object: Fields, resource: Resource): Fields {
   return read(object, resource, []);
 }

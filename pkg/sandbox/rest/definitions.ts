@@ -6,7 +6,7 @@ import { deleteObject } from './remove.ts';
 const storage = 'customresourcedefinitions.apiextensions.k8s.io';
 const finalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** Serves what definitions define, from now on; and clears away what there is of it when a definition is deleted. */
+/** Serves the resources of custom resource definitions, and deletes their objects when a definition is deleted. */
 export function followDefinitions(api: Api): () => void {
   const listening = new Map<string, () => void>();
 
@@ -28,7 +28,8 @@ export function followDefinitions(api: Api): () => void {
 
   for (const { object } of api.store.entries(storage)) follow(object);
   return api.store.listen(storage, ({ type, entry }) => {
-    // Not within the write itself: what follows from it are writes of their own, for listeners to hear in order.
+    // Not within the write itself: the writes that follow from it are separate, so that listeners observe them in
+    // order.
     queueMicrotask(() => {
       const { name } = entry.object.metadata;
       if (type !== 'DELETED') {
@@ -45,7 +46,7 @@ export function followDefinitions(api: Api): () => void {
 const keyOfDefinition = (name: string) => objectKey(undefined, name);
 
 function asDefinition(object: UntypedObject): CustomResourceDefinition {
-  return object as unknown as CustomResourceDefinition; // what lies under definitions is one
+  return object as unknown as CustomResourceDefinition; // objects stored under this name are definitions
 }
 
 function resourcesOf(api: Api, { spec }: CustomResourceDefinition): Resource[] {
@@ -53,7 +54,7 @@ function resourcesOf(api: Api, { spec }: CustomResourceDefinition): Resource[] {
 }
 
 function deleteAll(api: Api, resource: Resource): void {
-  const entries = [...api.store.entries(storageId(resource))]; // as it is now: the deletes change it
+  const entries = [...api.store.entries(storageId(resource))]; // the current list: the deletes below change it
   for (const { object } of entries) {
     if (isBeingDeleted(object.metadata)) continue;
     const key = keyIn(resource, object.metadata.namespace, object.metadata.name);
@@ -61,7 +62,7 @@ function deleteAll(api: Api, resource: Resource): void {
   }
 }
 
-/** Lets a deleted definition go once nothing of its kind is left. */
+/** Removes a deleted definition once no object of its kind is left. */
 function finish(api: Api, name: string): void {
   const key = keyOfDefinition(name);
   const entry = api.store.get(storage, key);

@@ -16,15 +16,15 @@ const list = (request: Partial<ListRequest> = {}) => {
 };
 
 describe('a list', () => {
-  test('is in the order of keys, at the present version', () =>
+  test('is in the order of keys, at the current version', () =>
     expect(list()).toEqual({ names: ['a', 'b', 'c'], resourceVersion: String(sandbox.store.version) }));
   test('has the objects of its namespace', () => expect(list({ namespace: 'other' }).names).toEqual([]));
-  test('has what its selectors select', () => {
+  test('has the objects that match its selectors', () => {
     expect(list({ labelSelector: 'name in (a,c)' }).names).toEqual(['a', 'c']);
     expect(list({ fieldSelector: 'metadata.name=b' }).names).toEqual(['b']);
   });
 
-  test('goes on from page to page at the version of the first', () => {
+  test('continues from page to page at the version of the first', () => {
     const first = list({ limit: 2 });
     expect(first).toMatchObject({ names: ['a', 'b'], remainingItemCount: 1 });
     sandbox.create('configmaps', { metadata: { name: 'd' } });
@@ -34,17 +34,17 @@ describe('a list', () => {
     });
   });
 
-  test('tells no remaining count when a selector is in play', () =>
+  test('has no remaining count with a selector', () =>
     expect(list({ limit: 1, labelSelector: 'name' })).not.toHaveProperty('remainingItemCount'));
 
-  test('of a past version shows what there was', () => {
+  test('of an earlier version shows the objects of that version', () => {
     const { resourceVersion = '' } = list();
     sandbox.create('configmaps', { metadata: { name: 'd' } });
     expect(list({ resourceVersion, resourceVersionMatch: 'Exact' }).names).toEqual(['a', 'b', 'c']);
     expect(list({ resourceVersion, resourceVersionMatch: 'NotOlderThan' }).names).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('that has expired gives a token to go on with all the same', () => {
+  test('that has expired returns a token to continue with', () => {
     const first = list({ limit: 1 });
     sandbox.create('configmaps', { metadata: { name: 'd' } });
     sandbox.store.compact();
@@ -75,7 +75,7 @@ const refusals: { name: string; request: Partial<ListRequest>; expected: string 
     expected: 'resourceVersionMatch is forbidden when continue is provided',
   },
   { name: 'a version of the future', request: { resourceVersion: '99999' }, expected: 'Too large resource version' },
-  { name: 'a token of another server', request: { continue: 'x' }, expected: 'continue key is not valid' },
+  { name: 'a continue token of another server', request: { continue: 'x' }, expected: 'continue key is not valid' },
 ];
 
 describe('a list is refused for', () => {
@@ -86,7 +86,7 @@ describe('a list is refused for', () => {
     expect(() => list({ resourceVersion: '1', resourceVersionMatch: 'Near' })).not.toThrow('Forbidden'));
 });
 
-test('parseVersion reads a version, none, and nothing else', () => {
+test('parseVersion accepts a version or its absence, and refuses everything else', () => {
   expect(parseVersion('')).toBeUndefined();
   expect(parseVersion('12')).toBe(12);
   expect(refusalOf(() => parseVersion('x'))).toHaveLength(1);

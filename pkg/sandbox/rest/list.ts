@@ -25,7 +25,7 @@ export interface Page {
   readonly entries: readonly Entry[];
 }
 
-/** Whether an object belongs to what a request has selected. Throws 400 for selectors that cannot be read. */
+/** Whether an object matches the selectors of a request. Throws 400 for selectors that are not valid. */
 export function compileSelection(selection: Selection, resource: Resource): (object: Cached<UntypedObject>) => boolean {
   const { namespace, labelSelector, fieldSelector } = selection;
   const byLabels = parseLabelSelector(labelSelector);
@@ -36,7 +36,7 @@ export function compileSelection(selection: Selection, resource: Resource): (obj
     byFields(object);
 }
 
-/** One page of what is selected, in the order of keys. */
+/** One page of the selected objects, in the order of keys. */
 export function listObjects(api: Api, resource: Resource, request: ListRequest): Page {
   const matches = compileSelection(request, resource);
   const { version, start } = planList(api, request);
@@ -64,7 +64,7 @@ export function listObjects(api: Api, resource: Resource, request: ListRequest):
 }
 
 interface ListPlan {
-  /** Undefined: the present. */
+  /** Undefined: the current version. */
   readonly version: number | undefined;
   readonly start: ObjectKey | undefined;
 }
@@ -102,7 +102,7 @@ function invalidMatch(detail: string): Failure {
   return new Failure(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ${detail}`);
 }
 
-/** A resource version out of a request: undefined for none. Throws 400. */
+/** The resource version in a request; undefined if absent. Throws 400. */
 export function parseVersion(text: string): number | undefined {
   if (text === '') return undefined;
   if (!/^\d{1,15}$/.test(text)) throw badRequest(`Invalid value: ${JSON.stringify(text)}: must be a resource version`);
@@ -119,7 +119,7 @@ function knownEntries(
     return api.store.entriesAt(storage, version);
   } catch (error) {
     if (!(error instanceof Failure) || start === undefined) throw error;
-    // The client may go on from here if it can live with pages from two points in time.
+    // The client may continue from here if it accepts pages of two points in time.
     const token = writeToken({ version: undefined, start });
     throw expired(
       'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
@@ -128,7 +128,7 @@ function knownEntries(
   }
 }
 
-/** The keys that can matter: those of the namespace, from where the last page ended. */
+/** The keys of the namespace, from the end of the last page. */
 function* keysFrom(
   keys: readonly ObjectKey[],
   start: ObjectKey | undefined,

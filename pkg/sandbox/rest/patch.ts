@@ -1,4 +1,4 @@
-import { badRequest, conflict, Failure, invalid } from '../failure.ts';
+import { badRequest, conflict, Failure, invalid, DefectError } from '../failure.ts';
 import { applyJsonPatch, applyMerge, applyStrategicMerge } from '../patch/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
@@ -40,14 +40,14 @@ export function patchObject(api: Api, { resource, key }: ObjectTarget, patch: un
     const why = `Precondition failed: UID in precondition: ${String(uid)}, UID in object meta: ${present.uid}`;
     throw conflict(resource, present.name, why);
   }
-  // A patch that says which version it is for is held to it.
+  // A patch with a resource version applies to that version only.
   if (resourceVersion !== undefined && resourceVersion !== present.resourceVersion) {
     throw conflict(resource, present.name);
   }
   return { entry: storeUpdate(api, resource, { key, old, next: object }, options), warnings };
 }
 
-/** What cannot be read after a patch is the fault of the patch. */
+/** An object that cannot be decoded after a patch is an error in the patch. */
 function decodePatched(patched: Fields, patch: unknown, resource: Resource, options: PatchOptions): Decoded {
   try {
     return decode(patched, resource, options.validation);
@@ -59,7 +59,7 @@ function decodePatched(patched: Fields, patch: unknown, resource: Resource, opti
   }
 }
 
-/** A patch in the way that Go prints it: lists that have been merged are gone from it by then. */
+/** A patch as Go prints it, by which time merged lists have been removed from it. */
 function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
@@ -76,7 +76,7 @@ export function applyPatchOf(type: PatchType, object: Fields, patch: unknown, re
   if (!isFields(patch)) throw badRequest('error decoding patch: it is not an object');
   if (type === 'merge') return applyMerge(object, patch);
   if (resource.type.kind === 'custom') {
-    throw new Error('a custom resource cannot be patched strategically'); // refused by its media type
+    throw new DefectError('a custom resource cannot be patched strategically'); // refused by its media type
   }
   return applyStrategicMerge(object, patch, resource.type.object);
 }

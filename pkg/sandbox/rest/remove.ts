@@ -16,14 +16,14 @@ export interface Deletion {
 
 export interface Removal {
   readonly entry: Entry;
-  /** Undefined: it is only on its way out. */
+  /** Undefined: the object is terminating, not yet removed. */
   readonly removed: boolean;
 }
 
 const policies = ['Background', 'Foreground', 'Orphan'];
 const lastingNamespaces = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Removes an object, or marks it as going: for finalizers to be worked off, or a grace period to pass. */
+/** Removes an object, or marks it as terminating if it has finalizers or a grace period. */
 export function deleteObject(
   api: Api,
   { resource, key }: ObjectTarget,
@@ -58,7 +58,7 @@ function checkPreconditions(resource: Resource, { metadata }: UntypedObject, { p
   throw conflict(resource, metadata.name, why);
 }
 
-/** What is to become of dependents is written down as a finalizer, which the garbage collector works off. */
+/** The propagation policy is stored as a finalizer, which the garbage collector handles and removes. */
 function planFinalizers({ metadata }: UntypedObject, resource: Resource, deletion: Deletion): string[] {
   const { propagationPolicy, orphanDependents } = deletion;
   if (propagationPolicy !== undefined && (orphanDependents !== undefined || !policies.includes(propagationPolicy))) {
@@ -75,12 +75,12 @@ function planFinalizers({ metadata }: UntypedObject, resource: Resource, deletio
   if (propagationPolicy === 'Orphan' || orphanDependents === true) return [...others, 'orphan'];
   if (propagationPolicy === 'Foreground') return [...others, 'foregroundDeletion'];
   if (propagationPolicy === 'Background' || orphanDependents === false) return others;
-  // Nothing was said: what is there already stays, and else the kind decides.
+  // Without a policy in the request, existing finalizers stay. If there are none, the default of the kind applies.
   if (others.length < present.length) return [...present];
   return rules.orphansByDefault === true ? [...others, 'orphan'] : others;
 }
 
-/** Only pods take their time; and only those that a kubelet has to stop. */
+/** Only pods have a grace period, and only those that a kubelet has to stop. */
 function graceOf(object: UntypedObject, storage: string, { gracePeriodSeconds }: Deletion): number {
   if (storage !== 'pods') return 0;
   const spec = isFields(object['spec']) ? object['spec'] : {};
@@ -107,7 +107,7 @@ function markDeleted(
     metadata.deletionGracePeriodSeconds = graceSeconds;
     if (metadata.generation !== undefined) metadata.generation += 1;
   } else if (graceSeconds < deletionGracePeriodSeconds) {
-    // A second delete may only shorten the time, counted from the first.
+    // A second delete may only shorten the grace period, counted from the first delete.
     const startedMs = deletesAtMs - deletionGracePeriodSeconds * 1000;
     metadata.deletionTimestamp = formatTime(Math.max(startedMs + graceSeconds * 1000, api.nowMs));
     metadata.deletionGracePeriodSeconds = graceSeconds;
@@ -126,7 +126,7 @@ function hasSpecFinalizers(object: UntypedObject): boolean {
   return isFields(spec) && Array.isArray(spec['finalizers']) && spec['finalizers'].length > 0;
 }
 
-/** Whether an update took away the last thing that kept a deleted object. */
+/** Whether an update removed the last finalizer of a terminating object. */
 export function isFinished(object: UntypedObject, old: UntypedObject): boolean {
   const { deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (!isBeingDeleted(object.metadata) || finalizers.length > 0 || hasSpecFinalizers(object)) return false;

@@ -5,10 +5,10 @@ import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import type { Api } from './api.ts';
 
-/** Said in every review: nobody should take the sandbox's word for what a role allows. */
-const allowed = { allowed: true, reason: 'the sandbox allows everything to everyone it knows' };
+/** Part of every review, because the sandbox does not evaluate roles. */
+const allowed = { allowed: true, reason: 'the sandbox allows everything to every authenticated user' };
 
-/** Answers a question that is put as an object and never stored; undefined when the resource is no such question. */
+/** Answers a review, which is never stored; undefined if the resource is not a review. */
 export async function answerReview(
   resource: Resource,
   body: Fields,

@@ -1,5 +1,5 @@
 import { formatSelector, ownValue, setOwn, copyOf, type Scale } from '../../api/index.ts';
-import { conflict, invalid, notFound } from '../failure.ts';
+import { conflict, invalid, notFound, DefectError } from '../failure.ts';
 import type { Resource } from '../registry/index.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 import { readPath } from '../table/index.ts';
@@ -19,11 +19,11 @@ const builtIn: ScalePlaces = { spec: '.spec.replicas', status: '.status.replicas
 function placesOf({ type }: Resource): ScalePlaces {
   if (type.kind === 'built-in') return builtIn;
   const { scale } = type.custom;
-  if (scale === undefined) throw new Error('a resource without scale was asked for its scale');
+  if (scale === undefined) throw new DefectError('a resource without scale was asked for its scale');
   return { spec: scale.specReplicasPath, status: scale.statusReplicasPath, selector: scale.labelSelectorPath };
 }
 
-/** The one thing that all kinds of sets have in common: how many there are and should be. */
+/** The scale subresource: the current and the desired number of replicas, for every kind that has them. */
 export function scaleOf(resource: Resource, { object }: Entry): Scale {
   const places = placesOf(resource);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;

@@ -8,6 +8,7 @@ import { Entry } from '../storage/index.ts';
 import type { Api, ObjectTarget } from './api.ts';
 import { asDraft, validateCustom, type WriteOptions } from './create.ts';
 import { normalize } from './decode.ts';
+import { chargeForWrite } from './quota.ts';
 import { isFinished } from './remove.ts';
 
 export type UpdateTarget = 'object' | 'status' | 'finalize' | 'approval';
@@ -16,14 +17,14 @@ export interface UpdateOptions extends WriteOptions {
   readonly target: UpdateTarget;
 }
 
-/** These refuse an update that does not say which version it is based on. */
+/** Kinds that refuse an update without a resource version. */
 const conditionalOnly = new Set([
   'leases.coordination.k8s.io',
   'poddisruptionbudgets.policy',
   'customresourcedefinitions.apiextensions.k8s.io',
 ]);
 
-/** Puts an object, as read by `decode`, in the place of the stored one. */
+/** Replaces the stored object with one that `decode` returned. */
 export function replaceObject(
   api: Api,
   { resource, key }: ObjectTarget,
@@ -60,11 +61,11 @@ export function replaceObject(
 interface Transition {
   readonly key: ObjectKey;
   readonly old: Entry;
-  /** What is wanted. Fields that are not the client's to change are ignored. */
+  /** The desired object. Changes to read-only fields are ignored. */
   readonly next: Fields;
 }
 
-/** Takes over what the target allows to change, and stores the outcome: unless nothing has changed. */
+/** Applies the changes that the target allows, and stores the result, unless nothing has changed. */
 export function storeUpdate(
   api: Api,
   resource: Resource,
@@ -79,7 +80,8 @@ export function storeUpdate(
     rules.defaults?.(draft);
     rules.beforeUpdate?.(draft, previous, api.writeContext());
     countGeneration(draft, previous, rules);
-  } else if (options.target === 'status') rules.beforeStatusUpdate?.(draft, previous);
+  } else if (options.target === 'status') rules.beforeStatusUpdate?.(draft, previous, api.writeContext());
+  else if (options.target === 'approval') rules.beforeApproval?.(draft, previous, api.writeContext());
   const errors = [
     ...validateMetadata(draft.metadata, () => undefined),
     ...validateMetadataUpdate(draft.metadata, previous.metadata),
@@ -93,12 +95,19 @@ export function storeUpdate(
   object.metadata.resourceVersion = previous.metadata.resourceVersion;
   manageFields(api, resource, { object, previous }, options);
   if (isEqualJson(object, asStored(previous, resource))) return old;
+  const { dryRun, target } = options;
+  if (target === 'object' || target === 'status') {
+    chargeForWrite(api, resource, { key, object, old: previous, isStatus: target === 'status', dryRun });
+  }
   if (options.dryRun) return new Entry(object, old.version);
   if (isFinished(object, previous)) return api.store.remove(storage, key, object);
   return api.store.put(storage, key, object);
 }
 
-/** Keeps note of who owns what, for objects that somebody has applied: the others are spared the bytes. */
+/**
+ * Tracks the owners of fields for objects that were applied. Other objects are stored without managed fields, to save
+ * memory.
+ */
 function manageFields(
   api: Api,
   resource: Resource,
@@ -142,7 +151,7 @@ function merge(old: UntypedObject, next: Fields, resource: Resource, target: Upd
       return { ...next, metadata, ...(hasStatus && { status: copy['status'] }) };
     }
     case 'status': {
-      // Of a custom resource nothing but the status can change here.
+      // In a custom resource, only the status can change here.
       const isCustom = resource.type.kind === 'custom';
       return { ...copy, ...(isCustom ? {} : { metadata }), status: next['status'] };
     }
@@ -159,7 +168,7 @@ function merge(old: UntypedObject, next: Fields, resource: Resource, target: Upd
   }
 }
 
-/** Everything but metadata and status is specification. */
+/** Everything but metadata and status counts as specification. */
 function countGeneration(draft: UntypedObject, previous: UntypedObject, rules: Rules): void {
   if (rules.tracksGeneration !== true) return;
   const specOf = (object: UntypedObject): Fields => ({

@@ -23,7 +23,7 @@ const defaults: { name: string; resource: string; body: object; expected: object
     },
   },
   {
-    name: 'a Node the taint that keeps pods away until it is ready',
+    name: 'a Node the not-ready taint',
     resource: 'nodes',
     body: named(),
     expected: { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } },
@@ -35,7 +35,7 @@ const defaults: { name: string; resource: string; body: object; expected: object
     expected: { status: { capacity: { cpu: '4' }, allocatable: { cpu: '4' } } },
   },
   {
-    name: 'a Secret the type Opaque, and its text as data',
+    name: 'a Secret the type Opaque, and its stringData as data',
     resource: 'secrets',
     body: named({ stringData: { a: 'b' }, data: { a: encoded('old'), c: encoded('d') } }),
     expected: { type: 'Opaque', data: { a: encoded('b'), c: encoded('d') } },
@@ -95,6 +95,43 @@ const defaults: { name: string; resource: string; body: object; expected: object
     resource: 'storageclasses.storage.k8s.io',
     body: named({ provisioner: 'example.com/p' }),
     expected: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
+  },
+  {
+    name: 'a claim its finalizer, after those of others',
+    resource: 'persistentvolumeclaims',
+    body: { metadata: { name: 'kept', finalizers: ['example.com/keep'] }, spec: {} },
+    expected: { metadata: { finalizers: ['example.com/keep', 'kubernetes.io/pvc-protection'] } },
+  },
+  {
+    name: 'a VolumeAttributesClass its finalizer',
+    resource: 'volumeattributesclasses.storage.k8s.io',
+    body: named({ driverName: 'example.com' }),
+    expected: { metadata: { finalizers: ['kubernetes.io/vac-protection'] } },
+  },
+  {
+    name: 'a VolumeAttachment a status that says nothing',
+    resource: 'volumeattachments.storage.k8s.io',
+    body: named({
+      spec: { attacher: 'example.com', nodeName: 'a', source: { persistentVolumeName: 'v' } },
+      status: { attached: true },
+    }),
+    expected: { status: { attached: false } },
+  },
+  {
+    name: 'a CSIDriver what drivers mostly do',
+    resource: 'csidrivers.storage.k8s.io',
+    body: named({ spec: { attachRequired: false } }),
+    expected: {
+      spec: {
+        attachRequired: false,
+        podInfoOnMount: false,
+        storageCapacity: false,
+        fsGroupPolicy: 'ReadWriteOnceWithFSType',
+        volumeLifecycleModes: ['Persistent'],
+        requiresRepublish: false,
+        seLinuxMount: false,
+      },
+    },
   },
   {
     name: 'a PriorityClass preemption',
@@ -161,7 +198,7 @@ const refusals: { name: string; resource: string; body: object; expected: string
     expected: ['metadata.name: Invalid value: "a/b"'],
   },
   {
-    name: 'a Lease that lasts no time',
+    name: 'a Lease with a duration of zero',
     resource: 'leases.coordination.k8s.io',
     body: named({ spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } }),
     expected: ['spec.leaseDurationSeconds: Invalid value: 0', 'spec.leaseTransitions: Invalid value: -1'],
@@ -179,7 +216,7 @@ const refusals: { name: string; resource: string; body: object; expected: string
     expected: ['spec: Invalid value: {"maxUnavailable":1,"minAvailable":1}'],
   },
   {
-    name: 'a disruption budget for more pods than there are',
+    name: 'a disruption budget of more than 100%',
     resource: 'poddisruptionbudgets.policy',
     body: named({ spec: { minAvailable: '120%' } }),
     expected: ['spec.minAvailable: Invalid value: "120%"'],
@@ -266,7 +303,7 @@ describe('an update', () => {
     });
   }
 
-  test('cannot take away the finalizer of a Namespace, which only the finalize subresource can', () => {
+  test('cannot remove the finalizer of a Namespace, which only the finalize subresource can', () => {
     const created = sandbox.create('namespaces', named());
     const changed = { ...created, spec: { finalizers: [] } };
     expect(sandbox.update('namespaces', changed)['spec']).toEqual({ finalizers: ['kubernetes'] });

@@ -1,10 +1,4 @@
-import {
-  copyOf,
-  type Namespace,
-  type Node,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
-} from '../../api/index.ts';
+import { copyOf, type Namespace, type Node } from '../../api/index.ts';
 import { labelProblem } from './names.ts';
 import { defineRules } from './rules.ts';
 
@@ -32,33 +26,10 @@ export const nodeRules = defineRules<Node>({
     if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
   },
   beforeCreate({ spec }) {
-    // The TaintNodesByCondition admission plugin: no pods until the node lifecycle controller has seen the node ready.
+    // The TaintNodesByCondition admission plugin: no pods until the node lifecycle controller has observed the node as
+    // ready.
     const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
     const isThere = (spec.taints ?? []).some(({ key, effect }) => key === taint.key && effect === taint.effect);
     if (!isThere) spec.taints = [...(spec.taints ?? []), taint];
-  },
-});
-
-export const persistentVolumeRules = defineRules<PersistentVolume>({
-  returnsDeleted: true,
-  defaults({ spec }) {
-    spec.persistentVolumeReclaimPolicy ??= 'Retain';
-    spec.volumeMode ??= 'Filesystem';
-    if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
-  },
-  beforeCreate(volume) {
-    volume.status = { phase: 'Pending' };
-    volume.metadata.finalizers ??= ['kubernetes.io/pv-protection'];
-  },
-});
-
-export const persistentVolumeClaimRules = defineRules<PersistentVolumeClaim>({
-  returnsDeleted: true,
-  defaults({ spec }) {
-    spec.volumeMode ??= 'Filesystem';
-  },
-  beforeCreate(claim) {
-    claim.status = { phase: 'Pending' };
-    claim.metadata.finalizers ??= ['kubernetes.io/pvc-protection'];
   },
 });

@@ -40,7 +40,7 @@ function validateType({ type = '', data, metadata }: Secret): FieldError[] {
     return account === '' ? [required(`metadata.annotations[${accountName}]`)] : [];
   }
   if (type === 'kubernetes.io/basic-auth') {
-    const keys = ['username', 'password']; // either of them is enough
+    const keys = ['username', 'password']; // one of them is enough
     return keys.every(lacks) ? keys.map((key) => required(`data[${key}]`)) : [];
   }
   return (ownValue(requiredKeys, type) ?? []).filter(lacks).map((key) => required(`data[${key}]`));

@@ -50,6 +50,13 @@ const refusals: { name: string; body: object; expected: string[] }[] = [
     expected: ['spec.scope: Unsupported value: "World": supported values: "Cluster", "Namespaced"'],
   },
   {
+    name: 'a group of Kubernetes without approval',
+    body: definition({ group: 'tools.k8s.io' }, 'things.tools.k8s.io'),
+    expected: [
+      'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
+    ],
+  },
+  {
     name: 'no schema',
     body: definition({ versions: [version('v1', { schema: undefined })] }),
     expected: ['spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required'],
@@ -73,7 +80,7 @@ describe('a definition is refused with', () => {
 });
 
 describe('an update of a definition', () => {
-  test('remembers every version that objects were stored in', () => {
+  test('keeps every version in which objects were stored', () => {
     const created = sandbox.create(storage, definition());
     const versions = [version('v1', { storage: false }), version('v2')];
     const spec = { ...(created['spec'] as object), versions };

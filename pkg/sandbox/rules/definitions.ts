@@ -1,4 +1,4 @@
-import { formatTime, copyOf, type CustomResourceDefinition } from '../../api/index.ts';
+import { formatTime, copyOf, ownValue, type CustomResourceDefinition } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { defineRules, immutable, invalidValue, required, unsupported } from './rules.ts';
 
@@ -16,11 +16,11 @@ export const definitionRules = defineRules<CustomResourceDefinition>({
   beforeCreate(definition, { nowMs }) {
     const { names, versions } = definition.spec;
     const time = formatTime(nowMs);
-    // Keeps the definition while there are objects of its kind.
+    // Keeps the definition while objects of its kind exist.
     definition.metadata.finalizers = [
       ...new Set([...(definition.metadata.finalizers ?? []), 'customresourcecleanup.apiextensions.k8s.io']),
     ];
-    // A controller of the real server decides this a moment later; here nothing else could come of it.
+    // In a cluster, a controller decides this a moment later. Here the outcome is always the same.
     definition.status = {
       conditions: [
         {
@@ -79,9 +79,24 @@ function validateDefinition({ metadata, spec }: CustomResourceDefinition): Field
     const field = `spec.versions[${index}].schema.openAPIV3Schema`;
     if (schema?.openAPIV3Schema === undefined) errors.push(required(field, 'schemas are required'));
   }
+  errors.push(...validateApproval(metadata.annotations, spec.group));
   if (spec.conversion?.strategy === 'Webhook') {
     const detail = 'the sandbox calls no webhooks';
     errors.push({ type: 'Forbidden', field: 'spec.conversion.strategy', detail });
   }
   return errors;
+}
+
+const approval = 'api-approved.kubernetes.io';
+
+/** API groups of the Kubernetes project need an approval annotation, or one that declares the resource unapproved. */
+function validateApproval(annotations: Readonly<Record<string, string>> | undefined, group: string): FieldError[] {
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
+  const field = `metadata.annotations[${approval}]`;
+  const given = ownValue(annotations, approval) ?? '';
+  const rule = `protected groups must have approval annotation "${approval}"`;
+  const link = 'see https://github.com/kubernetes/enhancements/pull/1111';
+  if (given === '') return [required(field, `${rule}, ${link}`)];
+  if (given.startsWith('unapproved') || URL.parse(given) !== null) return [];
+  return [invalidValue(field, given, `${rule} with either a URL or a reason starting with "unapproved", ${link}`)];
 }

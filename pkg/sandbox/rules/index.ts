@@ -1,10 +1,13 @@
+import { autoscalerRules } from './autoscalers.ts';
+import { csiDriverRules, csiNodeRules, volumeAttachmentRules } from './attachments.ts';
 import { ownValue } from '../../api/index.ts';
-import { namespaceRules, nodeRules, persistentVolumeClaimRules, persistentVolumeRules } from './cluster.ts';
+import { certificateRequestRules } from './certificate-requests.ts';
+import { namespaceRules, nodeRules } from './cluster.ts';
 import { configMapRules, secretRules } from './config-maps.ts';
+import { controllerRevisionRules, daemonSetRules } from './daemon-sets.ts';
 import { definitionRules } from './definitions.ts';
 import { cronJobRules, jobRules } from './jobs.ts';
 import {
-  autoscalerRules,
   endpointSliceRules,
   endpointsRules,
   leaseRules,
@@ -16,13 +19,15 @@ import {
   storageClassRules,
 } from './others.ts';
 import { podRules, podTemplateRules } from './pods.ts';
+import { resourceQuotaRules } from './quotas.ts';
+import { resourceClaimRules, resourceClaimTemplateRules, resourceSliceRules } from './resource-claims.ts';
 import type { Rules } from './rules.ts';
 import { serviceRules } from './services.ts';
 import { statefulSetRules } from './stateful-sets.ts';
-import { daemonSetRules, deploymentRules, replicaSetRules, replicationControllerRules } from './workloads.ts';
+import { persistentVolumeClaimRules, persistentVolumeRules, volumeAttributesClassRules } from './volumes.ts';
+import { deploymentRules, replicaSetRules, replicationControllerRules } from './workloads.ts';
 
 export { validateMetadata, validateMetadataUpdate } from './metadata.ts';
-export { labelValueProblem, qualifiedNameProblem } from './names.ts';
 export { randomSuffix } from './pods.ts';
 export type { Rules, WriteContext } from './rules.ts';
 
@@ -36,7 +41,7 @@ const rules: Readonly<Record<string, Rules>> = {
   configmaps: configMapRules,
   secrets: secretRules,
   serviceaccounts: { returnsDeleted: true },
-  resourcequotas: { returnsDeleted: true },
+  resourcequotas: resourceQuotaRules,
   namespaces: namespaceRules,
   nodes: nodeRules,
   persistentvolumes: persistentVolumeRules,
@@ -46,6 +51,7 @@ const rules: Readonly<Record<string, Rules>> = {
   'replicasets.apps': replicaSetRules,
   'daemonsets.apps': daemonSetRules,
   'statefulsets.apps': statefulSetRules,
+  'controllerrevisions.apps': controllerRevisionRules,
   'jobs.batch': jobRules,
   'cronjobs.batch': cronJobRules,
   'endpointslices.discovery.k8s.io': endpointSliceRules,
@@ -59,14 +65,23 @@ const rules: Readonly<Record<string, Rules>> = {
   'ingresses.networking.k8s.io': withGeneration,
   'ingressclasses.networking.k8s.io': withGeneration,
   'storageclasses.storage.k8s.io': storageClassRules,
+  'volumeattributesclasses.storage.k8s.io': volumeAttributesClassRules,
+  'volumeattachments.storage.k8s.io': volumeAttachmentRules,
+  'csidrivers.storage.k8s.io': csiDriverRules,
+  'csinodes.storage.k8s.io': csiNodeRules,
   'priorityclasses.scheduling.k8s.io': priorityClassRules,
   'horizontalpodautoscalers.autoscaling': autoscalerRules,
+  'certificatesigningrequests.certificates.k8s.io': certificateRequestRules,
+  'deviceclasses.resource.k8s.io': withGeneration,
+  'resourceclaims.resource.k8s.io': resourceClaimRules,
+  'resourceclaimtemplates.resource.k8s.io': resourceClaimTemplateRules,
+  'resourceslices.resource.k8s.io': resourceSliceRules,
   'customresourcedefinitions.apiextensions.k8s.io': definitionRules,
 };
 
 const plain: Rules = {};
 
-/** What is particular to the objects stored under this name. */
+/** The rules of the objects stored under this name. */
 export function rulesOf(storage: string, isCustom: boolean): Rules {
   return isCustom ? withGeneration : (ownValue(rules, storage) ?? plain);
 }

@@ -12,7 +12,7 @@ import type { FieldError } from '../failure.ts';
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.ts';
 import { validateLabelSelector } from './label-selectors.ts';
 import { labelProblem } from './names.ts';
-import { containersOf } from './pod-defaults.ts';
+import { containersOf } from '../../pods/index.ts';
 import { validatePodSpec } from './pod-validation.ts';
 import { immutable, invalidValue, notNegative, required, unsupported } from './rules.ts';
 

@@ -29,7 +29,7 @@ const defaults: { name: string; spec: object; expected: object; absent?: string 
     },
   },
   {
-    name: 'no completions for a work queue, which only says its parallelism',
+    name: 'no completions for a work queue, which sets only its parallelism',
     spec: { parallelism: 3 },
     expected: { parallelism: 3 },
     absent: 'completions',
@@ -40,7 +40,7 @@ const defaults: { name: string; spec: object; expected: object; absent?: string 
     expected: { backoffLimit: 2_147_483_647 },
   },
   {
-    name: 'replacements only for failed pods when a policy judges failures',
+    name: 'replacements only for failed pods with a failure policy',
     spec: policy({}),
     expected: { podReplacementPolicy: 'Failed' },
   },
@@ -60,14 +60,14 @@ describe('a Job gets by default', () => {
     });
   }
 
-  test('the labels of its template, with the generated ones', () => {
+  test('the labels of its template and the generated ones', () => {
     const labelled = job({ template: { metadata: { labels: { a: 'b' } }, spec: podSpec } });
     expect(sandbox.create('jobs.batch', labelled).metadata.labels).toEqual({ a: 'b' });
     const { metadata } = sandbox.create('jobs.batch', job({}, 'plain'));
     expect(metadata.labels).toMatchObject({ 'job-name': 'plain', 'controller-uid': metadata.uid });
   });
 
-  test('no generated selector when its own is meant', () => {
+  test('no generated selector with a manual one', () => {
     const spec = {
       manualSelector: true,
       selector: { matchLabels: { a: 'b' } },
@@ -104,7 +104,7 @@ const refusals: { name: string; spec: object; expected: string[] }[] = [
     expected: ['spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified'],
   },
   {
-    name: 'more failed indexes than there are',
+    name: 'more failed indexes than completions',
     spec: { ...indexed, backoffLimitPerIndex: 1, maxFailedIndexes: 4 },
     expected: ['spec.maxFailedIndexes: Invalid value: 4: must be less than or equal to completions'],
   },
@@ -128,14 +128,14 @@ const refusals: { name: string; spec: object; expected: string[] }[] = [
     ],
   },
   {
-    name: 'a success rule that asks for nothing',
+    name: 'a success rule without criteria',
     spec: { ...indexed, successPolicy: { rules: [{}] } },
     expected: [
       'spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be specified',
     ],
   },
   {
-    name: 'a success rule that asks for more than there is',
+    name: 'a success rule that requires more indexes than completions',
     spec: { ...indexed, successPolicy: { rules: [{ succeededCount: 4 }] } },
     expected: [
       'spec.successPolicy.rules[0].succeededCount: Invalid value: 4: must be less than or equal to 3 (the number of specified completions)',
@@ -156,21 +156,21 @@ const refusals: { name: string; spec: object; expected: string[] }[] = [
     ],
   },
   {
-    name: 'the failure of an index without a backoff limit for it',
+    name: 'the action FailIndex without a backoff limit per index',
     spec: policy({ action: 'FailIndex' }),
     expected: [
       'spec.podFailurePolicy.rules[0].action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set',
     ],
   },
   {
-    name: 'a rule for nothing',
+    name: 'a failure rule without criteria',
     spec: policy({ onExitCodes: undefined }),
     expected: [
       'spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required',
     ],
   },
   {
-    name: 'success as a failure',
+    name: 'a failure rule for exit code 0',
     spec: policy({ onExitCodes: { operator: 'In', values: [0, 1] } }),
     expected: [
       'spec.podFailurePolicy.rules[0].onExitCodes.values[0]: Invalid value: 0: must not be 0 for the In operator',
@@ -242,7 +242,7 @@ const updates: { name: string; from: object; status?: object; change: object; fi
     change: { successPolicy: { rules: [{ succeededCount: 1 }] } },
     field: 'spec.successPolicy',
   },
-  { name: 'the manager of the Job', from: {}, change: { managedBy: 'example.com/x' }, field: 'spec.managedBy' },
+  { name: 'the managedBy field', from: {}, change: { managedBy: 'example.com/x' }, field: 'spec.managedBy' },
   { name: 'the node selector of a running Job', from: {}, change: nodeSelector, field: 'spec.template' },
   { name: 'the node selector of a suspended Job', from: suspended, change: nodeSelector },
   { name: 'the resources of a suspended Job', from: suspended, change: resources },
@@ -304,7 +304,7 @@ const cronRefusals = [
     expected: 'spec.timeZone: Invalid value: "Mars/Olympus": unknown time zone Mars/Olympus',
   },
   {
-    name: 'the time zone of the server',
+    name: 'the local time zone',
     spec: { timeZone: 'Local' },
     expected:
       'spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',

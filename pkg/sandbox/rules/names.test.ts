@@ -87,12 +87,12 @@ const metadataRows = [
   },
   { name: 'a bad finalizer', metadata: { name: 'a', finalizers: ['a b'] }, fields: ['metadata.finalizers'] },
   {
-    name: 'finalizers that contradict each other',
+    name: 'both finalizers orphan and foregroundDeletion',
     metadata: { name: 'a', finalizers: ['orphan', 'foregroundDeletion'] },
     fields: ['metadata.finalizers'],
   },
   {
-    name: 'a generateName that no name can begin with',
+    name: 'a generateName that no valid name starts with',
     metadata: { name: 'a', generateName: 'A-' },
     fields: ['metadata.generateName'],
   },

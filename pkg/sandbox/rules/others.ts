@@ -9,9 +9,10 @@ import {
 } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { validateAmount, validateNotMoreThanAll } from './amounts.ts';
+import { validateConditions } from './conditions.ts';
 import { validateLabelSelector } from './label-selectors.ts';
 import { pathSegmentProblem } from './names.ts';
-import { defineRules, immutable, invalidValue, required, unsupported, type Rules } from './rules.ts';
+import { defineRules, immutable, invalidValue, notNegative, required, unsupported, type Rules } from './rules.ts';
 
 export const endpointsRules = defineRules<Endpoints>({
   defaults({ subsets = [] }) {
@@ -67,6 +68,14 @@ export const podDisruptionBudgetRules = defineRules<PodDisruptionBudget>({
       ...(policy === undefined || policies.includes(policy) ? [] : [unsupported(field, policy, policies)]),
     ];
   },
+  validateStatus({ status }) {
+    const { disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods } = status ?? {};
+    const counts = Object.entries({ disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods });
+    return [
+      ...validateConditions(status?.conditions, 'status.conditions'),
+      ...counts.flatMap(([name, count]) => notNegative(`status.${name}`, count)),
+    ];
+  },
 });
 
 const rbacGroup = 'rbac.authorization.k8s.io';
@@ -120,15 +129,5 @@ export const priorityClassRules = defineRules<PriorityClass>({
   tracksGeneration: true,
   defaults(priorityClass) {
     priorityClass.preemptionPolicy ??= 'PreemptLowerPriority';
-  },
-});
-
-type Autoscaler = KubeObject & { spec: { minReplicas?: number; metrics?: unknown[] } };
-
-export const autoscalerRules = defineRules<Autoscaler>({
-  defaults({ spec }) {
-    spec.minReplicas ??= 1;
-    const target = { type: 'Utilization', averageUtilization: 80 };
-    spec.metrics ??= [{ type: 'Resource', resource: { name: 'cpu', target } }];
   },
 });

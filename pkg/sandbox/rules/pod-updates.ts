@@ -1,6 +1,6 @@
 import { copyOf, isEqualJson, ownValue, type Pod, type PodSpec } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
-import { containersOf } from './pod-defaults.ts';
+import { containersOf } from '../../pods/index.ts';
 import { invalidValue } from './rules.ts';
 
 const changeable =
@@ -20,7 +20,7 @@ export function validatePodUpdate({ spec }: Pod, { spec: old }: Pod): FieldError
   ];
 }
 
-/** A deadline can be set, and can come closer. */
+/** A deadline can be set or made shorter. */
 function validateDeadline(deadline: number | undefined, old: number | undefined): FieldError[] {
   const field = 'spec.activeDeadlineSeconds';
   if (old === undefined) return [];
@@ -45,7 +45,7 @@ function validateGates({ schedulingGates = [] }: PodSpec, { schedulingGates: old
   });
 }
 
-/** Compares what no rule above allows to change. */
+/** Compares the fields that no rule above allows to change. */
 function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
   const images = containersOf(old).map(({ image }) => image);
   const next = copyOf(spec);
@@ -59,7 +59,7 @@ function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
   }
   const errors: FieldError[] = [];
   if ((old.schedulingGates ?? []).length > 0) {
-    // The scheduler has not looked at a gated pod yet: its choice of nodes may still narrow.
+    // The scheduler ignores a gated pod, so its node selection may still be narrowed.
     errors.push(...validateNodeSelector(next.nodeSelector, old.nodeSelector));
     next.nodeSelector = old.nodeSelector;
     next.affinity = { ...next.affinity, nodeAffinity: old.affinity?.nodeAffinity };

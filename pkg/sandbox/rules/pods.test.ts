@@ -168,7 +168,7 @@ const refusals: { name: string; spec: object; expected: string[] }[] = [
     expected: ['spec.containers[0].image: Required value'],
   },
   {
-    name: 'a port that does not exist',
+    name: 'a port out of range',
     spec: inContainer({ ports: [{ containerPort: 65_536 }] }),
     expected: [
       'spec.containers[0].ports[0].containerPort: Invalid value: 65536: must be between 1 and 65535, inclusive',

@@ -1,6 +1,6 @@
 import { objectKey, ownValue, copyOf, type Pod, type ServiceAccount } from '../../api/index.ts';
 import { forbidden } from '../failure.ts';
-import { containersOf, defaultPod, defaultPodSpec } from './pod-defaults.ts';
+import { containersOf, defaultPod, defaultPodSpec } from '../../pods/index.ts';
 import { validatePodUpdate } from './pod-updates.ts';
 import { validatePodSpec } from './pod-validation.ts';
 import { defineRules, type WriteContext } from './rules.ts';
@@ -68,7 +68,7 @@ function mountToken({ spec }: Pod, context: WriteContext): void {
   spec.volumes = [...(spec.volumes ?? []), { name, projected: { sources, defaultMode: 0o644 } }];
 }
 
-/** The alphabet of generated names. It has no vowels, so that no words come out. */
+/** The alphabet of generated names. It has no vowels, so that no words are generated. */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 export function randomSuffix(random: () => number): string {

@@ -121,7 +121,7 @@ const refusals = [
     message: 'serviceaccount "x" not found',
   },
   {
-    name: 'a Job that restarts for ever',
+    name: 'a Job whose pods always restart',
     group: 'batch',
     resource: 'jobs',
     body: { metadata: { name: 'j' }, spec: { template } },
@@ -190,7 +190,7 @@ describe('a delete', () => {
       dryRun: false,
     });
 
-  test('waits for finalizers, and for the kubelet of a pod that runs', () => {
+  test('waits for finalizers, and for the kubelet of a running pod', () => {
     create('', 'configmaps', { metadata: { name: 'c', finalizers: ['example.com/x'] } });
     expect(remove('', 'configmaps', 'c').removed).toBe(false);
     create('', 'pods', pod({ nodeName: 'n' }));
@@ -203,7 +203,7 @@ describe('a delete', () => {
     expect(remove('', 'pods', 'p', { gracePeriodSeconds: 0 }).removed).toBe(true);
   });
 
-  test('writes down what is to become of dependents', () => {
+  test('stores the propagation policy as a finalizer', () => {
     create('apps', 'deployments', deployment());
     const { entry } = remove('apps', 'deployments', 'd', { propagationPolicy: 'Foreground' });
     expect(entry.object.metadata.finalizers).toEqual(['foregroundDeletion']);

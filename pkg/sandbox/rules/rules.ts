@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectKey, UntypedObject } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 
-/** What rules may ask of the server while an object is written. */
+/** The services of the server that rules may use while an object is written. */
 export interface WriteContext {
   readonly nowMs: number;
   find(storage: string, key: ObjectKey): UntypedObject | undefined;
@@ -10,33 +10,36 @@ export interface WriteContext {
 }
 
 /**
- * What is particular to one kind. The object is a draft that nobody else has seen: rules that prepare it change it, rules
- * that validate it do not. In this order: `defaults`, then `beforeCreate` or `beforeUpdate`, then validation.
+ * The rules of one kind. The object is a draft that no other code holds: rules that prepare it change it, rules that
+ * validate it do not. The order is `defaults`, then `beforeCreate` or `beforeUpdate`, then validation.
  */
 export interface Rules<T extends KubeObject = KubeObject> {
-  /** Whether the object counts changes of its specification. */
+  /** Whether the object has a generation, which counts changes of its specification. */
   readonly tracksGeneration?: boolean | undefined;
   /** Whether an annotation counts as a change of the specification. */
   readonly countsAnnotations?: boolean | undefined;
-  /** Whether what a client says about the status of a new object is believed. */
+  /** Whether the status in a create request is kept. */
   readonly keepsStatusOnCreate?: boolean | undefined;
-  /** What a delete does to dependents when it does not say. Default: the garbage collector takes them. */
+  /**
+   * The propagation policy of a delete that does not set one. Default: background deletion by the garbage collector.
+   */
   readonly orphansByDefault?: boolean | undefined;
-  /** Whether a delete answers with the object rather than with a Status. */
+  /** Whether a delete returns the object instead of a Status. */
   readonly returnsDeleted?: boolean | undefined;
-  /** Why a name is not allowed. Default: it has to be a DNS subdomain. */
+  /** Why a name is not valid. Default: it must be a DNS subdomain. */
   readonly nameProblem?: ((name: string) => string | undefined) | undefined;
   defaults?(object: T): void;
   beforeCreate?(object: T, context: WriteContext): void;
   beforeUpdate?(object: T, old: T, context: WriteContext): void;
-  beforeStatusUpdate?(object: T, old: T): void;
+  beforeStatusUpdate?(object: T, old: T, context: WriteContext): void;
+  beforeApproval?(object: T, old: T, context: WriteContext): void;
   validate?(object: T): FieldError[];
   validateUpdate?(object: T, old: T): FieldError[];
   /** Runs for updates of the status alone. */
   validateStatus?(object: T, old: T): FieldError[];
 }
 
-/** The rules of a kind, for a table of all of them: objects reach them only through the kind they belong to. */
+/** The rules of a kind, typed for a table of all kinds: objects reach them only through their own kind. */
 export function defineRules<T extends KubeObject>(rules: Rules<T>): Rules {
   return rules;
 }
@@ -54,7 +57,7 @@ export function unsupported(field: string, value: unknown, supported: readonly s
   return { type: 'NotSupported', field, value, detail };
 }
 
-/** Complains when a field differs from what it was. */
+/** Reports an error if a field has changed. */
 export function immutable(field: string, isSame: boolean, value: unknown): FieldError[] {
   return isSame ? [] : [invalidValue(field, value, 'field is immutable')];
 }

@@ -72,7 +72,7 @@ describe('a Service gets', () => {
     });
   }
 
-  test('another address and another node port than the Service before it', () => {
+  test('an address and a node port that no other Service has', () => {
     const read = (object: UntypedObject) => object['spec'] as { clusterIP: string; ports: { nodePort: number }[] };
     const first = read(create({ type: 'NodePort' }, 'a'));
     const second = read(create({ type: 'NodePort' }, 'b'));
@@ -111,7 +111,7 @@ const refusals: { name: string; spec: object; expected: string[] }[] = [
     expected: ['spec.ports[0].name: Invalid value: "HTTP": a lowercase RFC 1123 label'],
   },
   {
-    name: 'a port that does not exist',
+    name: 'a port out of range',
     spec: { ports: [{ port: 0 }] },
     expected: [
       'spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
@@ -129,7 +129,7 @@ const refusals: { name: string; spec: object; expected: string[] }[] = [
     expected: ['spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for NodePort services'],
   },
   {
-    name: 'an external name that is no domain name',
+    name: 'an external name that is not a domain name',
     spec: { type: 'ExternalName', externalName: 'a b' },
     expected: ['spec.externalName: Invalid value: "a b": a lowercase RFC 1123 subdomain'],
   },
@@ -160,7 +160,7 @@ describe('a Service is refused with', () => {
     });
   }
 
-  test('an address that another Service has', () => {
+  test('an address of another Service', () => {
     create({ clusterIP: '10.96.1.1' }, 'a');
     expect(refusalOf(() => create({ clusterIP: '10.96.1.1' }, 'b'))[0]).toContain('provided IP is already allocated');
   });
@@ -170,7 +170,7 @@ describe('a Service', () => {
   test('may have a name that begins with a digit', () => expect(refusalOf(() => create({}, '1s'))).toEqual([]));
   test('may not have a name with a dot', () => expect(refusalOf(() => create({}, 'a.b'))).toHaveLength(1));
 
-  test('keeps what was allocated when an update leaves it out', () => {
+  test('keeps allocated values that an update leaves out', () => {
     const created = create({ type: 'NodePort' });
     const { spec: before } = created as { spec?: unknown };
     const spec = { type: 'NodePort', selector: { a: 'c' }, ports: [{ port: 80, protocol: 'TCP' }] };

@@ -30,6 +30,11 @@ export const serviceRules = defineRules<Service>({
     if (isExternal || spec.type === 'ClusterIP') spec.internalTrafficPolicy ??= 'Cluster';
     if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
   },
+  beforeStatusUpdate({ spec, status }) {
+    if (status === undefined) return;
+    if (spec.type !== 'LoadBalancer') status.loadBalancer = {};
+    for (const ingress of status.loadBalancer?.ingress ?? []) if (ingress.ip !== undefined) ingress.ipMode ??= 'VIP';
+  },
   beforeCreate(service, context) {
     service.status = { loadBalancer: {} };
     allocate(service, context);

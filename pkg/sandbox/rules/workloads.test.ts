@@ -218,13 +218,13 @@ const refusals: { name: string; resource: string; spec: object; expected: string
     expected: ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
   },
   {
-    name: 'a rolling update that can replace no pod',
+    name: 'a rolling update with neither surge nor unavailable pods',
     resource: 'deployments.apps',
     spec: rolling({ maxUnavailable: 0, maxSurge: '0%' }),
     expected: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0'],
   },
   {
-    name: 'more unavailable pods than there are',
+    name: 'more than 100% unavailable pods',
     resource: 'deployments.apps',
     spec: rolling({ maxUnavailable: '101%' }),
     expected: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
@@ -312,7 +312,7 @@ describe('validation of workloads refuses', () => {
     test(name, () => expect(refusalOf(() => sandbox.create(resource, workload(spec)))).toEqual(expected));
   }
 
-  test('a StatefulSet whose name cannot be that of a pod', () => {
+  test('a StatefulSet whose name is not valid in pod names', () => {
     const body = { ...workload(), metadata: { name: 'a.b' } };
     expect(refusalOf(() => sandbox.create('statefulsets.apps', body))[0]).toContain('a lowercase RFC 1123 label');
   });
@@ -375,12 +375,12 @@ describe('an update', () => {
 
 const statusRows = [
   {
-    name: 'more ready than there are',
+    name: 'more ready replicas than replicas',
     status: { replicas: 1, readyReplicas: 2 },
     field: 'readyReplicas: Invalid value: 2: cannot be greater than status.replicas',
   },
   {
-    name: 'more available than ready',
+    name: 'more available than ready replicas',
     status: { replicas: 2, readyReplicas: 1, availableReplicas: 2 },
     field: 'availableReplicas: Invalid value: 2: cannot be greater than readyReplicas',
   },

@@ -1,6 +1,5 @@
 import {
   isEqualJson,
-  type DaemonSet,
   type Deployment,
   type PodTemplateSpec,
   type ReplicaSet,
@@ -8,7 +7,7 @@ import {
 } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { isZeroAmount, validateAmount, validateNotMoreThanAll } from './amounts.ts';
-import { defaultPodSpec } from './pod-defaults.ts';
+import { defaultPodSpec } from '../../pods/index.ts';
 import { validateTemplate } from './pod-validation.ts';
 import { defineRules, immutable, invalidValue, notNegative, required, unsupported } from './rules.ts';
 
@@ -16,7 +15,7 @@ export function defaultTemplate(template: PodTemplateSpec | undefined): void {
   if (template?.spec !== undefined) defaultPodSpec(template.spec);
 }
 
-const sameSelector = (a: { spec: { selector?: unknown } }, b: { spec: { selector?: unknown } }): FieldError[] =>
+export const sameSelector = (a: { spec: { selector?: unknown } }, b: { spec: { selector?: unknown } }): FieldError[] =>
   immutable('spec.selector', isEqualJson(a.spec.selector, b.spec.selector, { emptyIsAbsent: true }), a.spec.selector);
 
 export const deploymentRules = defineRules<Deployment>({
@@ -79,7 +78,7 @@ function validateStrategy({ type, rollingUpdate }: NonNullable<Deployment['spec'
 }
 
 /** Go prints its internal strategy, whose fields are capitalized. */
-function unsupportedStrategy(field: string, type: string | undefined, supported: readonly string[]): FieldError {
+export function unsupportedStrategy(field: string, type: string | undefined, supported: readonly string[]): FieldError {
   return unsupported(field, { Type: type, RollingUpdate: null }, supported);
 }
 
@@ -106,7 +105,7 @@ function validateCounts(status: ReplicaCounts = {}): FieldError[] {
   return errors;
 }
 
-function validateCollisionCount(count: number | undefined, old: number | undefined): FieldError[] {
+export function validateCollisionCount(count: number | undefined, old: number | undefined): FieldError[] {
   const isDecremented = old !== undefined && (count === undefined || count < old);
   return isDecremented ? [invalidValue('status.collisionCount', count ?? 0, 'cannot be decremented')] : [];
 }
@@ -148,45 +147,3 @@ export const replicationControllerRules = defineRules<ReplicationController>({
     ];
   },
 });
-
-export const daemonSetRules = defineRules<DaemonSet>({
-  tracksGeneration: true,
-  defaults({ spec }) {
-    spec.updateStrategy ??= {};
-    spec.updateStrategy.type ??= 'RollingUpdate';
-    if (spec.updateStrategy.type === 'RollingUpdate') {
-      spec.updateStrategy.rollingUpdate ??= {};
-      spec.updateStrategy.rollingUpdate.maxUnavailable ??= 1;
-      spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
-    }
-    spec.revisionHistoryLimit ??= 10;
-    defaultTemplate(spec.template);
-  },
-  validate: ({ spec }) => [
-    ...validateTemplate(spec.template, spec.selector, 'DaemonSet'),
-    ...notNegative('spec.minReadySeconds', spec.minReadySeconds),
-    ...validateDaemonStrategy(spec.updateStrategy),
-    ...notNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
-  ],
-  validateUpdate: sameSelector,
-});
-
-function validateDaemonStrategy({ type, rollingUpdate }: NonNullable<DaemonSet['spec']['updateStrategy']> = {}) {
-  const field = 'spec.updateStrategy';
-  if (type === 'OnDelete') return [];
-  if (type !== 'RollingUpdate') return [unsupportedStrategy(field, type, ['RollingUpdate', 'OnDelete'])];
-  const { maxSurge, maxUnavailable } = rollingUpdate ?? {};
-  const [surgeField, unavailableField] = [`${field}.rollingUpdate.maxSurge`, `${field}.rollingUpdate.maxUnavailable`];
-  const errors = [
-    ...validateAmount(unavailableField, maxUnavailable),
-    ...validateAmount(surgeField, maxSurge),
-    ...validateNotMoreThanAll(unavailableField, maxUnavailable),
-    ...validateNotMoreThanAll(surgeField, maxSurge),
-  ];
-  const [hasSurge, hasUnavailable] = [!isZeroAmount(maxSurge), !isZeroAmount(maxUnavailable)];
-  if (hasSurge && hasUnavailable) {
-    errors.push(invalidValue(surgeField, maxSurge, 'may not be set when maxUnavailable is non-zero'));
-  }
-  if (!hasSurge && !hasUnavailable) errors.push(required(unavailableField, 'cannot be 0 when maxSurge is 0'));
-  return errors;
-}

@@ -22,13 +22,13 @@ describe('conform', () => {
     expect(object['spec']).not.toHaveProperty('size');
   });
 
-  test('takes a null for an absent value', () => {
+  test('treats null as absent', () => {
     const { object, unknown } = read({ spec: { replicas: null, template: null } });
     expect(unknown).toEqual([]);
     expect(object['spec']).not.toHaveProperty('replicas');
   });
 
-  test('writes a zero that was given where Go has a pointer, and none where it has a value', () => {
+  test('writes a given zero if Go has a pointer, and omits it if Go has a value', () => {
     const { spec } = read({ spec: { replicas: 0, minReadySeconds: 0, paused: false } }).object;
     expect(spec).toMatchObject({ replicas: 0 });
     expect(spec).not.toHaveProperty('minReadySeconds');
@@ -98,7 +98,7 @@ describe('conform', () => {
       type: pod,
       message: 'limits.cpu of type Quantity',
     },
-    { name: 'a day for a time', object: { metadata: { deletionTimestamp: 'Monday' } }, message: 'of type Time' },
+    { name: 'a date for a time', object: { metadata: { deletionTimestamp: 'Monday' } }, message: 'of type Time' },
   ];
   for (const { name, object, type, message } of mismatches) {
     test(`refuses ${name}`, () => expect(() => read(object, type)).toThrow(message));

@@ -8,21 +8,21 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactInteger);
 }
 
-/** What was wrong with an object, and did not stop it from being read. */
+/** Problems of an object that do not prevent it from being decoded. */
 export interface Findings {
   /** Paths of fields that the type does not have. They are dropped. */
   readonly unknown: string[];
 }
 
-/** A value of another type than its field has: the object cannot be read. */
+/** A value whose type is not that of its field: the object cannot be decoded. */
 export class TypeMismatch extends Error {
   override readonly name = 'TypeMismatch';
   readonly reason = 'BadRequest';
 }
 
 /**
- * The object as Go would write it after having read it: fields it does not know are gone, so are null and whatever
- * counts as empty, and what is always written is there. Throws `TypeMismatch`.
+ * The object as Go would encode it after decoding it: unknown fields, nulls and empty values are dropped, and fields
+ * that Go always writes are present. Throws `TypeMismatch`.
  */
 export function conform(object: Fields, type: ObjectType, findings: Findings): Fields {
   return conformObject(object, type, '', findings);
@@ -59,7 +59,7 @@ function zeroOf(type: ValueType, path: string, findings: Findings): unknown {
   switch (type.kind) {
     case 'object':
       return conformObject({}, type.type, path, findings);
-    // Go writes null for a list that was never given; nobody who reads it tells that from an empty one.
+    // Go writes null for a list that was never set. No reader distinguishes that from an empty list.
     case 'list':
       return [];
     case 'map':
@@ -143,7 +143,7 @@ function conformScalar(value: unknown, name: ScalarName, path: string): unknown 
   }
 }
 
-/** Digits of a second that the type does not have are cut off, and the zone becomes UTC. */
+/** Cuts off digits of a second that the type does not have, and converts to UTC. */
 function conformTime(text: string, name: 'time' | 'microtime', path: string): string {
   const ms = Date.parse(text);
   if (Number.isNaN(ms) || !/^\d{4}-\d\d-\d\dT/.test(text)) throw mismatch(text, path, 'Time');

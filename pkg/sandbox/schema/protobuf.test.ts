@@ -25,14 +25,14 @@ const configMap = objectType('io.k8s.api.core.v1.ConfigMap');
 const deployment = objectType('io.k8s.api.apps.v1.Deployment');
 
 describe('readEnvelope', () => {
-  test('tells kind and version, and holds the object', () => {
+  test('has kind, version and the object', () => {
     const typeMeta = message(field(1, 'v1'), field(2, 'ConfigMap'));
     const body = message(Buffer.from('k8s\0'), field(1, typeMeta), field(2, 'raw'));
     expect(readEnvelope(body)).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', raw: Buffer.from('raw') });
   });
 
-  test('refuses what does not begin as protobuf of Kubernetes does', () =>
-    expect(() => readEnvelope(Buffer.from('{}'))).toThrow('not protobuf'));
+  test('refuses bytes without the prefix of Kubernetes protobuf', () =>
+    expect(() => readEnvelope(Buffer.from('{}'))).toThrow('not Kubernetes protobuf'));
 });
 
 describe('decodeProtobuf', () => {
@@ -49,7 +49,7 @@ describe('decodeProtobuf', () => {
     });
   });
 
-  test('reads negative numbers, which have two complements', () =>
+  test('reads negative numbers, which have 64 bits', () =>
     expect(decodeProtobuf(field(2, field(1, -1n)), deployment)).toEqual({ spec: { replicas: -1 } }));
 
   test('skips fields of a later version', () =>
@@ -57,7 +57,7 @@ describe('decodeProtobuf', () => {
       spec: { replicas: 3 },
     }));
 
-  test('reads a time, and takes the zero time of Go for none', () => {
+  test('reads a time, and treats the zero time of Go as absent', () => {
     const time = (seconds: bigint) => field(1, field(8, field(1, seconds)));
     expect(decodeProtobuf(time(1_767_225_600n), configMap)).toEqual({
       metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -67,7 +67,7 @@ describe('decodeProtobuf', () => {
 
   for (const [name, bytes] of Object.entries({
     'a length beyond the end': Buffer.from([0x0a, 0x05, 0x00]),
-    'a number without an end': Buffer.from([0x80]),
+    'a number that never ends': Buffer.from([0x80]),
     'an unknown wire type': Buffer.from([0x0b]),
     'a number where a message is expected': field(1, 1n),
   })) {

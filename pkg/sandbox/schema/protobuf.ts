@@ -1,26 +1,26 @@
-import { ExactInteger } from '../../api/index.ts';
+import { ExactInteger, parseJson } from '../../api/index.ts';
 import type { Fields } from './conform.ts';
 import type { ObjectType, ScalarName, ValueType } from './schema.ts';
 
-/** What Go clients put in front of an encoded object. */
+/** The prefix that Go clients put before an encoded object. */
 const magic = Buffer.from('k8s\0');
 
-/** Bytes that are no object, or hold what cannot be read. */
+/** Bytes that are not an object, or that cannot be decoded. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
   readonly reason = 'BadRequest';
 }
 
-/** What the envelope says, and the bytes inside. */
+/** The fields of the envelope, and the bytes inside it. */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
   readonly raw: Buffer;
 }
 
-/** Opens the envelope in which objects travel as protobuf. Throws `ProtobufError`. */
+/** Opens the envelope of an object in protobuf. Throws `ProtobufError`. */
 export function readEnvelope(body: Buffer): Envelope {
-  if (!body.subarray(0, magic.length).equals(magic)) throw new ProtobufError('the body is not protobuf of Kubernetes');
+  if (!body.subarray(0, magic.length).equals(magic)) throw new ProtobufError('the body is not Kubernetes protobuf');
   let apiVersion = '';
   let kind = '';
   let raw = Buffer.alloc(0);
@@ -45,7 +45,7 @@ export function decodeProtobuf(bytes: Buffer, type: ObjectType): Fields {
 function fill(object: Fields, bytes: Buffer, type: ObjectType): void {
   for (const { number, value } of readMessage(bytes)) {
     const target = type.numbers.get(number);
-    if (target === undefined) continue; // of a later version than ours
+    if (target === undefined) continue; // a field of a later version
     if (typeof target !== 'string') {
       fill(object, asBytes(value), target);
       continue;
@@ -81,7 +81,7 @@ function readEntry(bytes: Buffer, type: ValueType): [string, unknown] {
   let item: unknown = type.kind === 'scalar' && type.name === 'string' ? '' : undefined;
   for (const { number, value } of readMessage(bytes)) {
     if (number === 1) name = asBytes(value).toString('utf8');
-    // Lists inside of maps are wrapped into a message of their own.
+    // Lists in maps are wrapped in a message of their own.
     if (number === 2 && type.kind !== 'list') item = readField(item, value, type);
     if (number === 2 && type.kind === 'list') {
       for (const each of readMessage(asBytes(value))) item = readField(item, each.value, type);
@@ -93,7 +93,7 @@ function readEntry(bytes: Buffer, type: ValueType): [string, unknown] {
 function readScalar(value: Value, name: ScalarName): unknown {
   switch (name) {
     case 'string':
-      // Durations are numbers in a message, text in JSON; no kind that is offered has any.
+      // Durations are numbers in protobuf and text in JSON. No served kind has any.
       return asBytes(value).toString('utf8');
     case 'bytes':
       return asBytes(value).toString('base64');
@@ -115,7 +115,7 @@ function readScalar(value: Value, name: ScalarName): unknown {
   }
 }
 
-/** An int64 is a signed number, and may be more than a `number` can hold. */
+/** An int64 is signed, and may not fit a `number`. */
 function integerOf(value: bigint): number | ExactInteger {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : ExactInteger.of(String(value));
@@ -133,7 +133,7 @@ function readTime(bytes: Buffer): string | null {
     if (number === 1) seconds = asNumber(value);
     if (number === 2) nanos = asNumber(value);
   }
-  // The zero time of Go lies long before ours, and means that there is none.
+  // Go's zero time is in the year 1, and means absent.
   if (seconds <= 0n) return null;
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
   return nanos === 0n ? `${whole}Z` : `${whole}.${String(nanos).padStart(9, '0').slice(0, 6)}Z`;
@@ -151,11 +151,11 @@ function readIntOrString(bytes: Buffer): number | string {
   return isText ? text : number;
 }
 
-/** JSON inside of protobuf. */
+/** JSON in protobuf. */
 function readRaw(bytes: Buffer): unknown {
   const text = textAt(bytes, 1);
   try {
-    return text === '' ? undefined : (JSON.parse(text) as unknown);
+    return text === '' ? undefined : parseJson(Buffer.from(text));
   } catch (error) {
     throw new ProtobufError('a raw field holds no JSON', { cause: error });
   }

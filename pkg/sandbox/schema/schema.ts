@@ -1,3 +1,4 @@
+import { DefectError } from '../failure.ts';
 import builtIn from './built-in.json' with { type: 'json' };
 
 export type ScalarName =
@@ -24,11 +25,11 @@ export interface Field {
   /** How Go writes a zero value: always, never, or as it was given. */
   readonly zero: 'keep' | 'drop' | 'given';
   readonly required: boolean;
-  /** Of a strategic merge patch: the field that tells the items of this list apart. */
+  /** For strategic merge patches: the field that identifies the items of this list. */
   readonly mergeKey: string | undefined;
-  /** Of a strategic merge patch: `merge`, `replace`, `retainKeys`. */
+  /** For strategic merge patches: `merge`, `replace`, `retainKeys`. */
   readonly strategies: readonly string[];
-  /** Of server-side apply. */
+  /** For server-side apply. */
   readonly listType: string | undefined;
   readonly listKeys: readonly string[];
   readonly default: unknown;
@@ -36,16 +37,16 @@ export interface Field {
 }
 
 export interface ObjectType {
-  /** As OpenAPI calls it: `io.k8s.api.apps.v1.Deployment`. */
+  /** The name in OpenAPI: `io.k8s.api.apps.v1.Deployment`. */
   readonly name: string;
-  /** Server-side apply owns it as a whole. */
+  /** Server-side apply treats it as atomic. */
   readonly atomic: boolean;
   readonly fields: ReadonlyMap<string, Field>;
-  /** Of the protobuf encoding: a field by its number, or a type whose fields are this one's own in JSON. */
+  /** The protobuf encoding: a field by its number, or a type whose fields are inlined in JSON. */
   readonly numbers: ReadonlyMap<number, string | ObjectType>;
 }
 
-/** As the file has it: short names, since they stand there some thousand times. */
+/** The form in the file. Names are short, since each occurs thousands of times. */
 interface WireField {
   readonly t: string;
   readonly z?: string;
@@ -67,12 +68,12 @@ interface WireType {
 const wireTypes: Readonly<Record<string, WireType>> = builtIn.types;
 const known = new Map<string, ObjectType>();
 
-/** The description of a built-in type. Throws for a name that the file does not have. */
+/** The description of a built-in type. Throws for a name that is not in the file. */
 export function objectType(name: string): ObjectType {
   const present = known.get(name);
   if (present !== undefined) return present;
   const wire = wireTypes[name];
-  if (wire === undefined) throw new Error(`the type ${name} is not described`);
+  if (wire === undefined) throw new DefectError(`the type ${name} is not described`);
   const fields = new Map<string, Field>();
   const numbers = new Map<number, string | ObjectType>();
   const type: ObjectType = { name, atomic: wire.mt === 'atomic', fields, numbers };

@@ -7,7 +7,7 @@ export type ObjectFilter = (object: Cached<UntypedObject>) => boolean;
 const everything: ObjectFilter = () => true;
 const always = ['metadata.name', 'metadata.namespace'];
 
-/** Which fields can be asked for, beyond name and namespace. */
+/** The fields that selectors support, beyond name and namespace. */
 const selectable: Readonly<Record<string, readonly string[]>> = {
   pods: [
     'spec.nodeName',
@@ -41,7 +41,7 @@ const selectable: Readonly<Record<string, readonly string[]>> = {
   'certificatesigningrequests.certificates.k8s.io': ['spec.signerName'],
 };
 
-/** Fields that are called one thing in a selector and another in the object. */
+/** Fields whose name in a selector is not their path in the object. */
 const renamed: Readonly<Record<string, string>> = {
   'status.successful': 'status.succeeded',
   source: 'source.component',
@@ -53,7 +53,7 @@ const zeros: Readonly<Record<string, string>> = {
   'status.successful': '0',
 };
 
-/** Compiles `a=b,c!=d`. Throws 400 for a field that cannot be asked for. */
+/** Compiles `a=b,c!=d`. Throws 400 for a field that is not supported. */
 export function parseFieldSelector(text: string | undefined, resource: Resource): ObjectFilter {
   if (text === undefined || text.trim() === '') return everything;
   const custom = resource.type.kind === 'custom' ? resource.type.custom.selectableFields : [];

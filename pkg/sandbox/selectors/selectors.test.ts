@@ -59,6 +59,6 @@ describe('parseFieldSelector', () => {
     test(`"${text}" ${expected ? 'selects' : 'does not select'}`, () =>
       expect(parseFieldSelector(text, pods)(pod)).toBe(expected));
   }
-  test('a field that is not offered is refused by name', () =>
+  test('an unsupported field is refused by name', () =>
     expect(() => parseFieldSelector('spec.dnsPolicy=x', pods)).toThrow('field label not supported: spec.dnsPolicy'));
 });

@@ -13,13 +13,13 @@ const schema = `
 `;
 
 /**
- * Keeps objects in an SQLite database. All writes of one turn of the event loop are one transaction: with a disk that
- * has to be waited for, a thousand writes at once cost little more than one.
+ * Keeps objects in an SQLite database. All writes of one turn of the event loop are one transaction: a thousand writes
+ * at once wait for the disk once.
  */
 export function openDatabase(directory: string): Persistence {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const database = new DatabaseSync(join(directory, 'sandbox.db'));
-  // Two sandboxes on one database would each be sure of versions that the other hands out as well.
+  // Two sandboxes on one database would both assign the same versions.
   database.exec('PRAGMA locking_mode = EXCLUSIVE');
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = FULL');
@@ -36,7 +36,7 @@ class Database implements Persistence {
     | { readonly promise: Promise<void>; readonly resolve: () => void; readonly reject: (error: unknown) => void }
     | undefined;
   #version = 0;
-  /** Once a write has failed, memory and disk differ: nothing may be promised any more. */
+  /** Once a write has failed, memory and disk differ: no later write may be acknowledged. */
   #failure: Error | undefined;
 
   constructor(database: DatabaseSync) {
@@ -93,7 +93,7 @@ class Database implements Persistence {
     if (this.#batch !== undefined) return;
     this.#database.exec('BEGIN');
     this.#batch = Promise.withResolvers<void>();
-    this.#batch.promise.catch(() => {}); // a write of our own that nobody waits for may fail like any other
+    this.#batch.promise.catch(() => {}); // a write of the sandbox itself, which nobody awaits, may fail too
     setImmediate(() => this.#commit());
   }
 
@@ -106,8 +106,14 @@ class Database implements Persistence {
       this.#database.exec('COMMIT');
       batch.resolve();
     } catch (error) {
-      this.#failure = new Error('the database cannot be written', { cause: error });
+      this.#failure = new DatabaseError('failed to write the database', { cause: error });
       batch.reject(this.#failure);
     }
   }
+}
+
+/** The database on disk cannot be written. No later write is accepted. */
+class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  readonly reason = 'DatabaseFailed';
 }

@@ -7,12 +7,15 @@ export interface SavedObject {
   readonly version: number;
 }
 
-/** Keeps what the store holds beyond the life of the process. Writes are gathered, and become durable together. */
+/**
+ * Keeps the objects of the store beyond the life of the process. Writes are batched, and a batch becomes durable as a
+ * whole.
+ */
 export interface Persistence {
   load(): { readonly version: number; readonly objects: Iterable<SavedObject> };
   put(object: SavedObject): void;
   remove(object: Omit<SavedObject, 'object'>): void;
-  /** Resolves once everything given so far is on disk; undefined when it is. */
+  /** Resolves once all writes so far are on disk; undefined if they are already. */
   durable(): Promise<void> | undefined;
   close(): void;
 }

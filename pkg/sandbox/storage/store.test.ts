@@ -10,7 +10,7 @@ const object = (name: string, value = 0): UntypedObject => ({
 });
 
 describe('Store', () => {
-  test('hands out one growing version for everything it keeps', () => {
+  test('assigns increasing versions across all resources', () => {
     const store = new Store({ historyLength: 10 });
     const versions = [
       store.put('a', key('x'), object('x')).version,
@@ -24,7 +24,7 @@ describe('Store', () => {
     expect(store.get('a', key('x'))?.object.metadata.resourceVersion).toBe(String(versions[2]));
   });
 
-  test('tells listeners of a resource about its changes alone, in order', () => {
+  test('notifies the listeners of a resource of its changes only, in order', () => {
     const store = new Store({ historyLength: 10 });
     const heard: Change[] = [];
     const stop = store.listen('a', (change) => heard.push(change));
@@ -38,7 +38,7 @@ describe('Store', () => {
     expect(heard.map(({ previous }) => previous?.version)).toEqual([undefined, heard[0]?.version, heard[1]?.version]);
   });
 
-  test('knows what there was at an earlier version', () => {
+  test('returns the objects of an earlier version', () => {
     const store = new Store({ historyLength: 10 });
     store.put('a', key('kept'), object('kept'));
     const { version } = store.put('a', key('removed'), object('removed'));
@@ -51,7 +51,7 @@ describe('Store', () => {
     expect(store.keys('a')).toEqual([key('kept'), key('new')]);
   });
 
-  test('refuses to go on from where it has forgotten', () => {
+  test('refuses to resume from an expired version', () => {
     const store = new Store({ historyLength: 2 });
     const { version } = store.put('a', key('x'), object('x'));
     for (let value = 1; value <= 5; value++) store.put('a', key('x'), object('x', value));

@@ -1,11 +1,11 @@
-import type { ObjectKey, UntypedObject } from '../../api/index.ts';
-import { Failure, expired } from '../failure.ts';
+import { goJson, RawJson, stringifyBody, type ObjectKey, type UntypedObject } from '../../api/index.ts';
+import { Failure, expired, DefectError } from '../failure.ts';
 import type { Persistence } from './persistence.ts';
 
-/** One state of one object. Never changed: whoever wants another state stores another entry. */
+/** One state of one object. Immutable: a change stores another entry. */
 export class Entry {
   readonly object: UntypedObject;
-  /** Of the server, which hands versions out and may therefore count with them. */
+  /** The server assigns versions, so it may treat them as numbers. */
   readonly version: number;
   #json: string | undefined;
 
@@ -14,10 +14,16 @@ export class Entry {
     this.version = version;
   }
 
-  /** Written once, for the writer, for every list and for every watcher. */
+  /** Encoded once, for the response and for all lists and watchers. */
   get json(): string {
-    return (this.#json ??= JSON.stringify(this.object));
+    return (this.#json ??= stringifyObject(this.object));
   }
+}
+
+/** The data of revisions has the bytes that Go writes: its controllers compare them. */
+function stringifyObject(object: UntypedObject): string {
+  if (object.kind !== 'ControllerRevision' || object.apiVersion !== 'apps/v1') return JSON.stringify(object);
+  return stringifyBody({ ...object, data: new RawJson(goJson(object['data'], 'int64')) });
 }
 
 export interface Change {
@@ -34,25 +40,23 @@ export type Listener = (change: Change) => void;
 interface Collection {
   readonly entries: Map<ObjectKey, Entry>;
   readonly listeners: Set<Listener>;
-  /** The changes that are remembered, oldest first. */
+  /** The history of changes, oldest first. */
   changes: Change[];
-  /** The version of the newest change that has been forgotten. */
+  /** The version of the newest change that is no longer in the history. */
   forgotten: number;
   sorted: readonly ObjectKey[] | undefined;
 }
 
 export interface StoreOptions {
-  /** Changes that are remembered for each resource. */
+  /** The length of the history of each resource. */
   readonly historyLength: number;
   readonly persistence?: Persistence | undefined;
 }
 
 /**
- * All objects, in memory, under one version that grows with every write. Remembers the latest changes of each resource,
- * so that a watch can go on where another ended and a list can be of an earlier version.
- *
- * Writes take effect at once and listeners hear of them in order. With persistence, an answer that tells of a write has
- * to wait for `durable()` before it leaves.
+ * All objects, in memory, under one version that grows with every write. It keeps the latest changes of each resource,
+ * so that a watch can resume and a list can be of an earlier version. A write takes effect at once, and listeners get
+ * changes in order. With persistence, a response that reports a write must wait for `durable()`.
  */
 export class Store {
   readonly #collections = new Map<string, Collection>();
@@ -63,9 +67,9 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const saved = options.persistence?.load();
-    // Versions start at 1: zero has a meaning of its own in requests.
+    // Versions start at 1: zero has a special meaning in requests.
     this.#version = Math.max(1, saved?.version ?? 0);
-    // Nothing is known of what came before, so a watch from an earlier version has to list again.
+    // The history before this start is not known, so a watch from an earlier version has to list again.
     this.#compacted = saved === undefined || saved.version === 0 ? 0 : this.#version;
     for (const { storage, key, object, version } of saved?.objects ?? []) {
       this.#of(storage).entries.set(key, new Entry(object, version));
@@ -94,7 +98,7 @@ export class Store {
     return this.#of(storage).entries.values();
   }
 
-  /** Everything as it was right after `version`. Throws 410 when that is no longer known. */
+  /** All objects as of `version`. Throws 410 if the history does not reach back that far. */
   entriesAt(storage: string, version: number): ReadonlyMap<ObjectKey, Entry> {
     const collection = this.#of(storage);
     if (version >= this.#version) return collection.entries;
@@ -108,7 +112,7 @@ export class Store {
     return entries;
   }
 
-  /** Stores what is to be from now on; the version of the object is set here. */
+  /** Stores an object, and sets its resource version. */
   put(storage: string, key: ObjectKey, object: UntypedObject): Entry {
     const collection = this.#of(storage);
     const previous = collection.entries.get(key);
@@ -121,11 +125,11 @@ export class Store {
     return entry;
   }
 
-  /** Removes an object. What watchers see last of it carries the version of its removal. */
+  /** Removes an object. The last state that watchers get has the version of the removal. */
   remove(storage: string, key: ObjectKey, last: UntypedObject): Entry {
     const collection = this.#of(storage);
     const previous = collection.entries.get(key);
-    if (previous === undefined) throw new Error(`remove ${storage} ${key}: it does not exist`);
+    if (previous === undefined) throw new DefectError(`remove ${storage} ${key}: it does not exist`);
     const entry = this.#next(last);
     collection.entries.delete(key);
     collection.sorted = undefined;
@@ -134,7 +138,7 @@ export class Store {
     return entry;
   }
 
-  /** The changes after `version`. Throws 410 when some of them have been forgotten. */
+  /** The changes after `version`. Throws 410 if some of them are no longer in the history. */
   changesSince(storage: string, version: number): Change[] {
     const collection = this.#of(storage);
     this.#requireKnown(collection, version);
@@ -144,14 +148,14 @@ export class Store {
     return changes.slice(first);
   }
 
-  /** Hears of every change from now on. */
+  /** Calls the listener for every change from now on. */
   listen(storage: string, listener: Listener): () => void {
     const { listeners } = this.#of(storage);
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
 
-  /** Forgets the past, as etcd does when it is compacted. */
+  /** Drops the history, as a compaction of etcd does. */
   compact(): void {
     this.#compacted = this.#version;
     for (const collection of this.#collections.values()) {
@@ -160,7 +164,7 @@ export class Store {
     }
   }
 
-  /** Resolves once everything written so far would outlive a crash. Undefined: it would already. */
+  /** Resolves once all writes so far would survive a crash; undefined if they already would. */
   durable(): Promise<void> | undefined {
     return this.#options.persistence?.durable();
   }
@@ -199,14 +203,14 @@ export class Store {
   }
 }
 
-/** A version that is yet to come: the client has spoken with a server that knew more. */
+/** A version in the future: the client got it from a server with newer data. */
 export function tooLargeVersion(version: number, current: number): Failure {
   const message = `Too large resource version: ${version}, current: ${current}`;
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
   return new Failure(504, 'Timeout', message, { details: { causes, retryAfterSeconds: 1 } });
 }
 
-/** By bytes, with `/` between namespace and name: as the keys of etcd are ordered. */
+/** By bytes, with `/` between namespace and name: the order of keys in etcd. */
 function compareKeys(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

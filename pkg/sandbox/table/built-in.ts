@@ -9,14 +9,14 @@ import * as cells from './workload-columns.ts';
 
 type Row<T> = Omit<Column, 'cell'> & { cell(object: Cached<T>, nowMs: number): unknown };
 
-/** Rows reach the cells of their own kind only, so that each may count on its type. */
+/** Rows reach only the cells of their own kind, so each cell may rely on its type. */
 function columnsFor<T extends KubeObject>(...rows: readonly Row<T>[]): readonly Column[] {
   return rows;
 }
 
 const wide = 1;
 const name: Row<KubeObject> = { name: 'Name', format: 'name', cell: ({ metadata }) => metadata.name };
-/** Of a class that may be the one for those who name none. */
+/** The name of a class, marked if it is the default class. */
 const defaultName = (annotation: string): Row<KubeObject> => ({
   ...name,
   cell: ({ metadata }) =>
@@ -168,6 +168,11 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     aged,
   ),
   serviceaccounts: columnsFor<api.ServiceAccount>(name, aged),
+  'certificatesigningrequests.certificates.k8s.io': columnsFor<api.CertificateSigningRequest>(
+    name,
+    aged,
+    ...other.certificateRequestColumns,
+  ),
   'leases.coordination.k8s.io': columnsFor<api.Lease>(
     name,
     { name: 'Holder', cell: ({ spec }) => spec?.holderIdentity ?? '' },
@@ -209,11 +214,27 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     ...other.storageClassColumns,
     aged,
   ),
+  'volumeattributesclasses.storage.k8s.io': columnsFor<api.VolumeAttributesClass>(
+    name,
+    { name: 'DriverName', cell: ({ driverName }) => driverName },
+    aged,
+  ),
+  'volumeattachments.storage.k8s.io': columnsFor<api.VolumeAttachment>(name, ...other.attachmentColumns, aged),
+  'csidrivers.storage.k8s.io': columnsFor<api.CSIDriver>(name, ...other.csiDriverColumns, aged),
+  'csinodes.storage.k8s.io': columnsFor<api.CSINode>(
+    name,
+    { name: 'Drivers', type: 'integer', cell: ({ spec }) => spec.drivers?.length ?? 0 },
+    aged,
+  ),
   'priorityclasses.scheduling.k8s.io': columnsFor<api.PriorityClass>(name, ...other.priorityClassColumns, aged, {
     name: 'PreemptionPolicy',
     cell: ({ preemptionPolicy }) => preemptionPolicy ?? '',
   }),
   resourcequotas: columnsFor<api.ResourceQuota>(name, ...other.quotaColumns, aged),
+  'deviceclasses.resource.k8s.io': columnsFor(name, aged),
+  'resourceclaims.resource.k8s.io': columnsFor<api.ResourceClaim>(name, ...other.resourceClaimColumns, aged),
+  'resourceclaimtemplates.resource.k8s.io': columnsFor(name, aged),
+  'resourceslices.resource.k8s.io': columnsFor<api.ResourceSlice>(name, ...other.resourceSliceColumns, aged),
   persistentvolumes: columnsFor<api.PersistentVolume>(
     name,
     { name: 'Capacity', cell: ({ spec }) => spec.capacity?.['storage'] ?? '0' },
@@ -237,7 +258,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 
 const orUnknown = (value: string | undefined): string => (value === undefined || value === '' ? '<unknown>' : value);
 
-/** The columns of a built-in kind; undefined for kinds that have none of their own. */
+/** The columns of a built-in kind; undefined if it has no columns of its own. */
 export function builtInColumns(storage: string): readonly Column[] | undefined {
   return ownValue(columns, storage);
 }

@@ -5,7 +5,7 @@ export interface Column {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'date' | undefined;
   readonly format?: string | undefined;
   readonly description?: string | undefined;
-  /** Above zero: shown with `-o wide` only. */
+  /** Above zero: shown only with `-o wide`. */
   readonly priority?: number | undefined;
   cell(object: Cached<UntypedObject>, nowMs: number): unknown;
 }
@@ -16,13 +16,13 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** How long ago, in two digits or so. */
+/** The age, in about two digits. */
 export function age(time: string | undefined | null, nowMs: number): string {
   const ms = parseTime(time);
   return ms === undefined ? '<unknown>' : formatAge(nowMs - ms);
 }
 
-/** A duration for people: the longer it is, the less exactly it is told. */
+/** A duration for humans: the longer it is, the less precise. */
 export function formatAge(ms: number): string {
   if (ms < -1 * second) return '<invalid>';
   if (ms < 0) return '0s';

@@ -1,7 +1,7 @@
 import type { PrinterColumn } from '../registry/index.ts';
 import { age, type Column } from './column.ts';
 
-/** The columns that a definition asks for; just the age when it asks for none. */
+/** The columns of a definition; only the age if it has none. */
 export function customColumns(columns: readonly PrinterColumn[], ageColumn: Column): Column[] {
   if (columns.length === 0) return [ageColumn];
   return columns.map(({ name, type, format, description, priority, jsonPath }) => ({

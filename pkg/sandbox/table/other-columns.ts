@@ -1,16 +1,22 @@
 import {
+  isBeingDeleted,
   ownValue,
+  type CSIDriver,
   type Cached,
+  type CertificateSigningRequest,
   type HorizontalPodAutoscaler,
   type Ingress,
   type IngressClass,
   type NetworkPolicy,
   type PersistentVolume,
   type PriorityClass,
+  type ResourceClaim,
   type ResourceQuota,
+  type ResourceSlice,
   type StorageClass,
+  type VolumeAttachment,
 } from '../../api/index.ts';
-import type { Column } from './column.ts';
+import { formatAge, type Column } from './column.ts';
 import { selectorText } from './workload-columns.ts';
 
 type Row<T> = Omit<Column, 'cell'> & { cell(object: Cached<T>, nowMs: number): unknown };
@@ -56,6 +62,24 @@ function target(metric: Metric, now: Current): string {
   return `${current?.value ?? unknown}/${wanted.value ?? ''}`;
 }
 
+export const certificateRequestColumns: readonly Row<CertificateSigningRequest>[] = [
+  { name: 'SignerName', cell: ({ spec }) => spec.signerName },
+  { name: 'Requestor', cell: ({ spec }) => spec.username ?? '' },
+  {
+    name: 'RequestedDuration',
+    cell: ({ spec: { expirationSeconds } }) =>
+      expirationSeconds === undefined ? '<none>' : formatAge(expirationSeconds * 1000),
+  },
+  { name: 'Condition', cell: requestState },
+];
+
+function requestState({ status }: Cached<CertificateSigningRequest>): string {
+  const types = (status?.conditions ?? []).map(({ type }) => type);
+  const decision = types.includes('Denied') ? 'Denied' : types.includes('Approved') ? 'Approved' : 'Pending';
+  const failed = types.includes('Failed') ? ',Failed' : '';
+  return `${decision}${failed}${(status?.certificate ?? '') === '' ? '' : ',Issued'}`;
+}
+
 export const ingressColumns: readonly Row<Ingress>[] = [
   { name: 'Class', cell: ({ spec }) => spec?.ingressClassName ?? '<none>' },
   { name: 'Hosts', cell: hosts },
@@ -99,6 +123,25 @@ export const storageClassColumns: readonly Row<StorageClass>[] = [
   { name: 'AllowVolumeExpansion', cell: ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false },
 ];
 
+export const attachmentColumns: readonly Row<VolumeAttachment>[] = [
+  { name: 'Attacher', cell: ({ spec }) => spec.attacher },
+  { name: 'PV', cell: ({ spec }) => spec.source.persistentVolumeName ?? '' },
+  { name: 'Node', cell: ({ spec }) => spec.nodeName },
+  { name: 'Attached', type: 'boolean', cell: ({ status }) => status?.attached ?? false },
+];
+
+export const csiDriverColumns: readonly Row<CSIDriver>[] = [
+  { name: 'AttachRequired', type: 'boolean', cell: ({ spec }) => spec.attachRequired ?? true },
+  { name: 'PodInfoOnMount', type: 'boolean', cell: ({ spec }) => spec.podInfoOnMount ?? false },
+  { name: 'StorageCapacity', type: 'boolean', cell: ({ spec }) => spec.storageCapacity ?? false },
+  {
+    name: 'TokenRequests',
+    cell: ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? '<unset>',
+  },
+  { name: 'RequiresRepublish', type: 'boolean', cell: ({ spec }) => spec.requiresRepublish ?? false },
+  { name: 'Modes', cell: ({ spec }) => spec.volumeLifecycleModes?.join(',') ?? '<none>' },
+];
+
 export const volumeColumns: readonly Row<PersistentVolume>[] = [
   { name: 'Reclaim Policy', cell: ({ spec }) => spec.persistentVolumeReclaimPolicy ?? '' },
   { name: 'Status', cell: ({ status, metadata }) => (metadata.deletionTimestamp ? 'Terminating' : status?.phase) },
@@ -111,6 +154,27 @@ export const volumeColumns: readonly Row<PersistentVolume>[] = [
 export const priorityClassColumns: readonly Row<PriorityClass>[] = [
   { name: 'Value', type: 'integer', cell: ({ value }) => value },
   { name: 'Global-Default', type: 'boolean', cell: ({ globalDefault }) => globalDefault ?? false },
+];
+
+export const resourceClaimColumns: readonly Row<ResourceClaim>[] = [
+  {
+    name: 'State',
+    cell({ metadata, status }) {
+      const isDeleted = isBeingDeleted(metadata);
+      const isAllocated = status?.allocation !== undefined;
+      const states = { deleted: isDeleted, pending: !isAllocated && !isDeleted, allocated: isAllocated };
+      const isReserved = isAllocated && (status.reservedFor ?? []).length > 0;
+      return Object.entries({ ...states, reserved: isReserved })
+        .flatMap(([state, is]) => (is ? [state] : []))
+        .join();
+    },
+  },
+];
+
+export const resourceSliceColumns: readonly Row<ResourceSlice>[] = [
+  { name: 'Node', cell: ({ spec }) => spec.nodeName ?? '' },
+  { name: 'Driver', cell: ({ spec }) => spec.driver },
+  { name: 'Pool', cell: ({ spec }) => spec.pool.name },
 ];
 
 export const quotaColumns: readonly Row<ResourceQuota>[] = [

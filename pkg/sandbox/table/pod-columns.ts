@@ -3,7 +3,7 @@ import { formatAge } from './column.ts';
 
 type Statuses = readonly Cached<ContainerStatus>[];
 
-/** What `kubectl get` calls the status of a pod: the most telling of what its phase and its containers say. */
+/** The STATUS column of `kubectl get pods`, from the phase and the states of the containers. */
 export function podStatus(pod: Cached<Pod>): string {
   const { spec, status = {}, metadata } = pod;
   const gated = (status.conditions ?? []).some(
@@ -18,7 +18,7 @@ export function podStatus(pod: Cached<Pod>): string {
   return status.phase === 'Succeeded' || status.phase === 'Failed' ? text : 'Terminating';
 }
 
-/** How far the init containers have come; undefined when they are done. */
+/** The progress of the init containers; undefined when they are done. */
 function initialization(spec: Cached<Pod>['spec'], statuses: Statuses): string | undefined {
   const sidecars = new Set(
     (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),

@@ -172,7 +172,7 @@ const rows: { name: string; resource: string; object: object; expected: object }
     expected: { Status: 'Ready,SchedulingDisabled', Roles: 'a,b', 'Internal-IP': '<none>' },
   },
   {
-    name: 'a node that has said nothing',
+    name: 'a node without a status',
     resource: 'nodes',
     object: { spec: {}, status: {} },
     expected: { Status: 'Unknown', Roles: '<none>' },

@@ -4,7 +4,7 @@ import { customColumns } from './custom.ts';
 import { builtInColumns } from './built-in.ts';
 import { age, type Column } from './column.ts';
 
-/** What a row carries of its object, beside the cells. */
+/** The part of the object in a row, beside the cells. */
 export type IncludeObject = 'Metadata' | 'Object' | 'None';
 
 const nameColumn: Column = {
@@ -15,7 +15,7 @@ const nameColumn: Column = {
 const ageColumn: Column = { name: 'Age', cell: ({ metadata }, nowMs) => age(metadata.creationTimestamp, nowMs) };
 const createdColumn: Column = { name: 'Created At', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp };
 
-/** Objects as rows of the columns that their kind has, the way `kubectl get` shows them. */
+/** Objects as rows of the columns of their kind, as `kubectl get` shows them. */
 export function tableOf(
   resource: Resource,
   objects: readonly Cached<UntypedObject>[],

@@ -1,0 +1,47 @@
+import {
+  objectKey,
+  type Cached,
+  type CSIDriver,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+} from '../api/index.ts';
+import type { Store } from '../../informers/index.ts';
+import { attachableVolumeOf, mayHaveAttached } from '../volumes/index.ts';
+import type { HollowNode } from './fleet.ts';
+
+export interface VolumeStores {
+  readonly claims: Pick<Store<PersistentVolumeClaim>, 'get'>;
+  readonly volumes: Pick<Store<PersistentVolume>, 'get'>;
+  readonly drivers: Pick<Store<CSIDriver>, 'get'>;
+}
+
+/** The names, in the status of the node, of the volumes that must be attached before the pod can start. */
+export function attachedVolumesOf(pod: Cached<Pod>, { claims, drivers, volumes }: VolumeStores): string[] {
+  const caches = {
+    claim: claims.get.bind(claims),
+    volume: (name: string) => volumes.get(objectKey(undefined, name)),
+  };
+  return (pod.spec.volumes ?? []).flatMap((volume) => {
+    const attachable = attachableVolumeOf(volume, pod, caches);
+    if (attachable === undefined) return [];
+    const driver = attachable.csi && drivers.get(objectKey(undefined, attachable.csi.driver));
+    return driver?.spec.attachRequired === false ? [] : [attachable.uniqueName];
+  });
+}
+
+/** The volumes that the kubelet says it uses: those of all pods on the node that have not stopped. */
+export function volumesInUse({ neighbours }: HollowNode, stores: VolumeStores): string[] {
+  const names = [...neighbours.pods.values()].filter(mayHaveAttached).flatMap((pod) => attachedVolumesOf(pod, stores));
+  return [...new Set(names)].sort();
+}
+
+/**
+ * Like a kubelet: it says that it uses a volume, and mounts it once the controller has said that it is attached. In this
+ * order a volume is never detached under it.
+ */
+export function areVolumesReady(pod: Cached<Pod>, { node }: HollowNode, stores: VolumeStores): boolean {
+  const inUse = new Set(node?.status?.volumesInUse);
+  const attached = new Set((node?.status?.volumesAttached ?? []).map(({ name }) => name));
+  return attachedVolumesOf(pod, stores).every((name) => inUse.has(name) && attached.has(name));
+}

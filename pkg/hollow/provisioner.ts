@@ -1,0 +1,215 @@
+import {
+  isBeingDeleted,
+  keyOf,
+  metadataOf,
+  objectKey,
+  ownValue,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  StorageClasses,
+  VolumeAttachments,
+  type Cached,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type StorageClass,
+  type Unsaved,
+  type VolumeAttachment,
+} from '../api/index.ts';
+import { isAlreadyExists, isConflict, isNotFound, type Client } from '../client/index.ts';
+import type { Reconcile } from '../controller/index.ts';
+import { claimReferencesOf } from '../pods/index.ts';
+import { provisionedBy, selectedNode, storageProvisioner } from '../volumes/index.ts';
+import { defineIndex, type HandlerRegistration, type InformerFactory, type Store } from '../../informers/index.ts';
+import type { WorkQueue } from '../../workqueue/index.ts';
+import { hollowDriver } from './csi.ts';
+
+/** Keeps the object of a volume until its provisioner has deleted what it stands for. */
+const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
+
+/** The class whose volumes are simulated, and which claims get that name none. */
+const sandboxClass: Unsaved<StorageClass> = {
+  metadata: { name: 'sandbox', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  provisioner: hollowDriver,
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'Immediate',
+  allowVolumeExpansion: true,
+};
+
+type Claim = Cached<PersistentVolumeClaim>;
+type Class = Cached<StorageClass>;
+
+/** The volume for a claim that the binder has handed to this provisioner; undefined for any other claim. */
+export function planVolume(claim: Claim, storageClass: Class | undefined): Unsaved<PersistentVolume> | undefined {
+  const { metadata, spec } = claim;
+  const isOurs = ownValue(metadata.annotations, storageProvisioner) === hollowDriver;
+  if (!isOurs || (spec.volumeName ?? '') !== '' || isBeingDeleted(metadata) || storageClass === undefined)
+    return undefined;
+  if (isDelayed(storageClass) && ownValue(metadata.annotations, selectedNode) === undefined) return undefined;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const volumeName = `pvc-${uid}`;
+  return {
+    metadata: { name: volumeName, annotations: { [provisionedBy]: hollowDriver }, finalizers: [finalizer] },
+    spec: {
+      accessModes: [...(spec.accessModes ?? [])],
+      capacity: { storage: ownValue(spec.resources?.requests, 'storage') ?? '0' },
+      claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion },
+      csi: { driver: hollowDriver, volumeHandle: volumeName },
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy,
+      storageClassName: storageClass.metadata.name,
+      volumeMode: spec.volumeMode,
+      volumeAttributesClassName: spec.volumeAttributesClassName,
+    },
+  };
+}
+
+function isUsable(claim: Claim | undefined): boolean {
+  return claim?.status?.phase === 'Bound' && !isBeingDeleted(claim.metadata);
+}
+
+function isDelayed(storageClass: Class | undefined): boolean {
+  return storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
+}
+
+/** What is next for a volume of this provisioner. One that is attached stays. */
+export function planDeletion(volume: Cached<PersistentVolume>, isAttached: boolean): 'delete' | 'let-go' | undefined {
+  const { metadata, spec, status } = volume;
+  if (ownValue(metadata.annotations, provisionedBy) !== hollowDriver || isAttached) return undefined;
+  if (spec.persistentVolumeReclaimPolicy !== 'Delete' || status?.phase !== 'Released') return undefined;
+  if (!isBeingDeleted(metadata)) return 'delete';
+  return (metadata.finalizers ?? []).includes(finalizer) ? 'let-go' : undefined;
+}
+
+const byVolume = defineIndex<VolumeAttachment>('volume', ({ spec }) => {
+  const { persistentVolumeName } = spec.source;
+  return persistentVolumeName === undefined ? [] : [persistentVolumeName];
+});
+
+export interface ProvisionerOptions {
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly queues: Record<'claims' | 'volumes', WorkQueue<ObjectKey>>;
+}
+
+export interface ProvisionerSimulation {
+  readonly registrations: readonly HandlerRegistration[];
+  readonly reconcileClaim: Reconcile;
+  readonly reconcileVolume: Reconcile;
+  /** Whether all claims of a pod are bound. Lets those be provisioned that wait for its node. */
+  prepareClaims(pod: Cached<Pod>, nodeName: string, signal: AbortSignal): Promise<boolean>;
+  /** Whether a pod may start. A kubelet asks the server: a claim that is being deleted may be gone soon. */
+  areClaimsUsable(pod: Cached<Pod>, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Provisions and deletes the volumes of the simulated driver, like an external provisioner. */
+export function simulateProvisioner({ client, informers, queues }: ProvisionerOptions): ProvisionerSimulation {
+  const claims = informers.informerFor(PersistentVolumeClaims);
+  const volumes = informers.informerFor(PersistentVolumes);
+  const classes = informers.informerFor(StorageClasses);
+  const attachments = informers.informerFor(VolumeAttachments);
+  attachments.addIndex(byVolume);
+  const classOf = ({ spec }: Claim): Class | undefined =>
+    classes.store.get(objectKey(undefined, spec.storageClassName ?? ''));
+  const enqueueTo = (queue: WorkQueue<ObjectKey>) => ({
+    added: (object: Cached<KubeObject>) => queue.add(keyOf(object)),
+    updated: (_before: unknown, object: Cached<KubeObject>) => queue.add(keyOf(object)),
+  });
+
+  return {
+    registrations: [
+      claims.addHandler(enqueueTo(queues.claims)),
+      volumes.addHandler(enqueueTo(queues.volumes)),
+      attachments.addHandler({
+        deleted: ({ spec: { source } }) => queues.volumes.add(objectKey(undefined, source.persistentVolumeName ?? '')),
+      }),
+      classes.addHandler({}),
+    ],
+    async reconcileClaim(key, signal) {
+      const claim = claims.store.get(key);
+      const volume = claim && planVolume(claim, classOf(claim));
+      if (volume !== undefined) await createIfMissing(client, PersistentVolumes, volume, signal);
+      return {};
+    },
+    async reconcileVolume(key, signal) {
+      const volume = volumes.store.get(key);
+      if (volume === undefined) return {};
+      const step = planDeletion(volume, attachments.store.byIndex(byVolume, volume.metadata.name).length > 0);
+      if (step !== undefined) await deleteVolume(client, volume, step, signal);
+      return {};
+    },
+    ...createGate({ client, claims: claims.store, classOf }),
+  };
+}
+
+async function deleteVolume(
+  client: Client,
+  volume: Cached<PersistentVolume>,
+  step: 'delete' | 'let-go',
+  signal: AbortSignal,
+): Promise<void> {
+  const { finalizers = [], resourceVersion } = volume.metadata;
+  const others = finalizers.filter((name) => name !== finalizer);
+  const body = { metadata: { resourceVersion, finalizers: others } };
+  try {
+    if (step === 'delete') await client.delete(PersistentVolumes, keyOf(volume), {}, signal);
+    else await client.patch(metadataOf(PersistentVolumes), keyOf(volume), { type: 'merge', body }, signal);
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error; // the next state of the object enqueues it
+  }
+}
+
+interface GateOptions {
+  readonly client: Client;
+  readonly claims: Pick<Store<PersistentVolumeClaim>, 'get'>;
+  classOf(claim: Claim): Class | undefined;
+}
+
+/** Holds pods back as a scheduler and a kubelet do. */
+function createGate({
+  client,
+  claims,
+  classOf,
+}: GateOptions): Pick<ProvisionerSimulation, 'prepareClaims' | 'areClaimsUsable'> {
+  async function selectNode(claim: Claim, nodeName: string, signal: AbortSignal): Promise<void> {
+    const isSelected = ownValue(claim.metadata.annotations, selectedNode) !== undefined;
+    if (isSelected || !isDelayed(classOf(claim))) return;
+    const body = { metadata: { annotations: { [selectedNode]: nodeName } } };
+    await client.patch(metadataOf(PersistentVolumeClaims), keyOf(claim), { type: 'merge', body }, signal);
+  }
+
+  return {
+    async prepareClaims(pod, nodeName, signal) {
+      const given = claimReferencesOf(pod).map(({ key }) => claims.get(key));
+      const unbound = given.filter((claim) => !isUsable(claim));
+      for (const claim of unbound) if (claim !== undefined) await selectNode(claim, nodeName, signal);
+      return unbound.length === 0;
+    },
+    async areClaimsUsable(pod, signal) {
+      for (const { key } of claimReferencesOf(pod)) {
+        if (!isUsable(await client.get(PersistentVolumeClaims, key, signal))) return false;
+      }
+      return true;
+    },
+  };
+}
+
+/** Creates the class, unless it is there. */
+export async function createSandboxClass(client: Client, signal: AbortSignal): Promise<void> {
+  await createIfMissing(client, StorageClasses, sandboxClass, signal);
+}
+
+async function createIfMissing<T extends KubeObject>(
+  client: Client,
+  kind: Kind<T>,
+  object: Unsaved<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.create<KubeObject>(metadataOf(kind), object, signal);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

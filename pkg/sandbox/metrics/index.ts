@@ -1,0 +1,2 @@
+export { metricsAnswer, metricsResources } from './answer.ts';
+export { usageSettings } from './usage.ts';

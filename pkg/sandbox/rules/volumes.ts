@@ -1,0 +1,145 @@
+import {
+  formatTime,
+  isEqualJson,
+  ownValue,
+  parseTime,
+  type KubeObject,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type StorageClass,
+  type VolumeAttributesClass,
+} from '../../api/index.ts';
+import { nanoValue } from '../../quantities/index.ts';
+import type { FieldError } from '../failure.ts';
+import { defineRules, immutable, required, type WriteContext } from './rules.ts';
+
+/** The StorageObjectInUseProtection admission plugin. */
+function addFinalizer({ metadata }: KubeObject, finalizer: string): void {
+  const finalizers = metadata.finalizers ?? [];
+  if (!finalizers.includes(finalizer)) metadata.finalizers = [...finalizers, finalizer];
+}
+
+/** The parts of a volume's specification that do not say where its data is. */
+const plainFields = new Set([
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
+]);
+
+function sourceOf({ spec }: PersistentVolume): object {
+  return Object.fromEntries(Object.entries(spec).filter(([field]) => !plainFields.has(field)));
+}
+
+export const persistentVolumeRules = defineRules<PersistentVolume>({
+  returnsDeleted: true,
+  defaults({ spec }) {
+    spec.persistentVolumeReclaimPolicy ??= 'Retain';
+    spec.volumeMode ??= 'Filesystem';
+    if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
+  },
+  beforeCreate(volume, { nowMs }) {
+    volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(nowMs) };
+    addFinalizer(volume, 'kubernetes.io/pv-protection');
+  },
+  beforeStatusUpdate({ status = {} }, { status: old = {} }, { nowMs }) {
+    const [givenMs, oldMs] = [parseTime(status.lastPhaseTransitionTime), parseTime(old.lastPhaseTransitionTime)];
+    const isSet = givenMs !== undefined && givenMs !== oldMs;
+    if (status.phase !== old.phase && !isSet) status.lastPhaseTransitionTime = formatTime(nowMs);
+    else if (givenMs === undefined && oldMs !== undefined) status.lastPhaseTransitionTime = formatTime(oldMs);
+  },
+  validate({ spec }) {
+    const isWithoutDriver = spec.volumeAttributesClassName !== undefined && spec.csi === undefined;
+    return isWithoutDriver ? [required('spec.csi', 'has to be specified when using volumeAttributesClassName')] : [];
+  },
+  validateUpdate(volume, old) {
+    const errors = immutable('volumeMode', volume.spec.volumeMode === old.spec.volumeMode, volume.spec.volumeMode);
+    if (isEqualJson(sourceOf(volume), sourceOf(old))) return errors;
+    const detail = 'spec.persistentvolumesource is immutable after creation';
+    return [{ type: 'Forbidden', field: 'spec.persistentvolumesource', detail }, ...errors];
+  },
+});
+
+const betaClass = 'volume.beta.kubernetes.io/storage-class';
+const isDefault = 'storageclass.kubernetes.io/is-default-class';
+
+/** The DefaultStorageClass admission plugin: the newest of the default classes, the first by name of those. */
+function addDefaultClass({ metadata, spec }: PersistentVolumeClaim, context: WriteContext): void {
+  if (spec.storageClassName !== undefined || ownValue(metadata.annotations, betaClass) !== undefined) return;
+  const classes = [...context.list('storageclasses.storage.k8s.io')] as KubeObject[] as StorageClass[];
+  const [first] = classes
+    .filter((each) => ownValue(each.metadata.annotations, isDefault) === 'true')
+    .sort(
+      (a, b) =>
+        orderOf(b.metadata.creationTimestamp, a.metadata.creationTimestamp) ||
+        orderOf(a.metadata.name, b.metadata.name),
+    );
+  if (first !== undefined) spec.storageClassName = first.metadata.name;
+}
+
+function orderOf(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** The specification without what may change: the volume, once; a class, once; and size and attributes of a bound claim. */
+function fixedSpec({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim): object {
+  const { volumeName, storageClassName, resources, volumeAttributesClassName, ...others } = spec;
+  const isBound = old.status?.phase === 'Bound';
+  const { storage: _size, ...requests } = resources?.requests ?? {};
+  const isClassed =
+    old.spec.storageClassName !== undefined || ownValue(old.metadata.annotations, betaClass) !== undefined;
+  return {
+    ...others,
+    ...((old.spec.volumeName ?? '') === '' ? {} : { volumeName }),
+    ...(isClassed ? { storageClassName } : {}),
+    resources: isBound ? { ...resources, requests } : resources,
+    ...(isBound ? {} : { volumeAttributesClassName }),
+  };
+}
+
+function validateClaimUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!isEqualJson(fixedSpec(claim, old), fixedSpec(old, old), { emptyIsAbsent: true })) {
+    const detail =
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+    errors.push({ type: 'Forbidden', field: 'spec', detail });
+  }
+  const sizeOf = (amounts: Readonly<Record<string, string>> | undefined): bigint =>
+    nanoValue(ownValue(amounts, 'storage') ?? '0') ?? 0n;
+  const [size, before] = [sizeOf(claim.spec.resources?.requests), sizeOf(old.spec.resources?.requests)];
+  if (size < before && size <= sizeOf(old.status?.capacity)) {
+    const field = 'spec.resources.requests.storage';
+    errors.push({ type: 'Forbidden', field, detail: 'field can not be less than status.capacity' });
+  }
+  return errors;
+}
+
+export const persistentVolumeClaimRules = defineRules<PersistentVolumeClaim>({
+  returnsDeleted: true,
+  defaults({ spec }) {
+    spec.volumeMode ??= 'Filesystem';
+  },
+  beforeCreate(claim, context) {
+    claim.status = { phase: 'Pending' };
+    addDefaultClass(claim, context);
+    addFinalizer(claim, 'kubernetes.io/pvc-protection');
+  },
+  validateUpdate: validateClaimUpdate,
+});
+
+export const volumeAttributesClassRules = defineRules<VolumeAttributesClass>({
+  returnsDeleted: true,
+  beforeCreate(attributesClass) {
+    addFinalizer(attributesClass, 'kubernetes.io/vac-protection');
+  },
+  validateUpdate(attributesClass, old) {
+    return (['driverName', 'parameters'] as const)
+      .filter((field) => !isEqualJson(attributesClass[field], old[field]))
+      .map((field) => ({ type: 'Forbidden', field, detail: `updates to ${field} are forbidden.` }));
+  },
+});
