@@ -41,7 +41,7 @@ const badRows = [
   { name: 'a misspelled flag gets a hint', argv: ['--leader-elct'], message: /Did you mean --leader-elect\?/ },
   { name: 'a positional argument', argv: ['--leader-elect', 'false'], message: /arguments/ },
   { name: 'a flag without its value', argv: ['--kubeconfig'], message: /--kubeconfig/ },
-  { name: 'a version that is none', argv: ['--version=maybe'], message: /"--version"/ },
+  { name: 'a version that is not valid', argv: ['--version=maybe'], message: /"--version"/ },
 ];
 
 describe('parseCommandLine', () => {
@@ -85,7 +85,7 @@ describe('parseCommandLine', () => {
     expect(line.text).toContain('Debugging flags:');
     expect(line.text.indexOf('Generic flags:')).toBeLessThan(line.text.indexOf('Secure serving flags:'));
     expect(line.text).toMatch(/--leader-elect-lease-duration duration .*\(default 15s\)/s);
-    expect(line.text).toContain('All controllers: replicaset-controller, ');
+    expect(line.text).toContain('All controllers: bootstrap-signer-controller,');
     expect(line.text).toMatch(/-v, --v Level/);
   });
 });

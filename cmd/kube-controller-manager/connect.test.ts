@@ -7,7 +7,7 @@ import type { Options } from './options.ts';
 async function urlOf(master: string): Promise<string> {
   const options = { flags: { kubeconfig: '', master } } as Options;
   const pluginMetrics = { follow: () => () => undefined };
-  const deps = { clock: systemClock, environment: {}, reportedVersion: 'v1.36.4', pluginMetrics };
+  const deps = { clock: systemClock, environment: {}, pluginMetrics };
   return (await connect(options, deps)).address.url;
 }
 

@@ -1,25 +1,20 @@
 import {
-  ClientBuilder,
   ConfigError,
   httpUrl,
   loadKubeconfig,
   staticCredentials,
-  userAgentOf,
-  type ClientBuilderOptions,
   type Connection,
   type KubeconfigOptions,
 } from '../../pkg/client/index.ts';
+import type { Environment } from '../../pkg/manager/index.ts';
 import type { ExecPluginMetrics } from '../../pkg/metrics/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
 import type { Options } from './options.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface ConnectDeps {
   readonly clock: Clock;
   readonly environment: Environment;
-  readonly reportedVersion: string;
   readonly pluginMetrics: Pick<ExecPluginMetrics, 'follow'>;
 }
 
@@ -33,14 +28,31 @@ export async function connect({ flags }: Options, deps: ConnectDeps): Promise<Co
   return load({ path: pathOrPod(kubeconfig), server, proxyEnv: environment }, flag, deps);
 }
 
-/** The connection for reviews. Undefined if the flag is empty and the process does not run in a pod. */
-export async function connectReviewer(
-  flag: 'authentication-kubeconfig' | 'authorization-kubeconfig',
-  options: Options,
+/** The connections for reviews. `process`: that of the process. Undefined: there is none, so nothing is reviewed. */
+export interface Reviewers {
+  readonly authentication: Connection | 'process' | undefined;
+  readonly authorization: Connection | 'process' | undefined;
+}
+
+type ReviewFlag = 'authentication-kubeconfig' | 'authorization-kubeconfig';
+
+export async function connectReviewers(options: Options, deps: ConnectDeps): Promise<Reviewers> {
+  return {
+    authentication: await connectReviewer('authentication-kubeconfig', options, deps),
+    authorization: await connectReviewer('authorization-kubeconfig', options, deps),
+  };
+}
+
+async function connectReviewer(
+  flag: ReviewFlag,
+  { flags }: Options,
   deps: ConnectDeps,
-): Promise<Connection | undefined> {
+): Promise<Connection | 'process' | undefined> {
+  if (flags['secure-port'] === 0) return undefined;
   const { environment } = deps;
-  const path = options.flags[flag];
+  const path = flags[flag];
+  // kubeadm sets all three flags to the same file: one connection is enough.
+  if (path === flags.kubeconfig && path !== '' && flags.master === '') return 'process';
   if (path === '' && environment['KUBERNETES_SERVICE_HOST'] === undefined) return undefined;
   return load({ path: pathOrPod(path), proxyEnv: environment }, `--${flag}:`, deps);
 }
@@ -75,22 +87,6 @@ function anonymousConnection(master: string, proxyEnv: Environment): Connection 
   } catch (error) {
     throw startupErrorOf(error);
   }
-}
-
-export function createClientBuilder(
-  connection: Connection,
-  options: Options,
-  deps: ConnectDeps & Pick<ClientBuilderOptions, 'observer'>,
-): ClientBuilder {
-  const { flags } = options;
-  return new ClientBuilder({
-    connection,
-    clock: deps.clock,
-    userAgent: userAgentOf({ name: 'kube-controller-manager', version: deps.reportedVersion }),
-    ...requestRate(options),
-    observer: deps.observer,
-    serviceAccountNamespace: flags['use-service-account-credentials'] ? 'kube-system' : undefined,
-  });
 }
 
 /** The defaults of Go's client if the rate is 0. */

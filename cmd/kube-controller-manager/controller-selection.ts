@@ -1,7 +1,6 @@
 import type { ControllerDescriptor, ControllerFacts, FeatureGates } from '../../pkg/controller/index.ts';
 import { exitCodes, StartupError } from './exit-codes.ts';
 import { knownControllers } from './known-controllers.ts';
-import { cloudControllers } from './not-built/index.ts';
 
 /** Other controllers may need its tokens. So it starts first, and runs unless it is left out by name, as in Go. */
 export const tokenController = 'serviceaccount-token-controller';
@@ -9,9 +8,7 @@ export const tokenController = 'serviceaccount-token-controller';
 export interface ControllerSelection {
   /** In start order. */
   readonly enabled: readonly ControllerDescriptor[];
-  /** Selected, but not part of this build. */
-  readonly notBuilt: readonly string[];
-  /** Selected and built, but a required gate is off. */
+  /** Selected, but a required gate is off. */
   readonly gatedOff: readonly string[];
   readonly disabled: readonly string[];
 }
@@ -27,15 +24,12 @@ export function selectControllers(
   const isOn = (gate: string): boolean => gates.isEnabled(gate);
   const selected = known.filter((controller) => isWanted(controller, wanted));
   const gatedOff = selected.filter(({ requiredGates }) => !requiredGates.every(isOn)).map(({ name }) => name);
-  const cloud = new Set(cloudControllers.map(({ name }) => name));
   const running = new Set(selected.map(({ name }) => name).filter((name) => !gatedOff.includes(name)));
-  const built = new Set(registered.map(({ name }) => name));
   const enabled = registered.filter(({ name }) => running.has(name));
   return {
     enabled: enabled.sort((a, b) => Number(b.name === tokenController) - Number(a.name === tokenController)),
-    notBuilt: [...running].sort().filter((name) => !built.has(name) && !cloud.has(name)),
-    gatedOff: gatedOff.filter((name) => built.has(name)),
-    disabled: known.filter(({ name }) => !running.has(name) && built.has(name)).map(({ name }) => name),
+    gatedOff,
+    disabled: registered.filter(({ name }) => !running.has(name)).map(({ name }) => name),
   };
 }
 

@@ -1,16 +1,10 @@
 import { controllers } from '../../controllers/registry.ts';
-import { exitCodes } from './exit-codes.ts';
+import { stopOnSignals } from '../../pkg/manager/index.ts';
 import { runProgram } from './program.ts';
 
 /** Connects the program to its process: arguments, environment, signals and exit code. */
 export function main(): void {
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stop.signal.aborted) process.exit(exitCodes.interrupted);
-      stop.abort(new Error(`received ${signal}`));
-    });
-  }
+  const { signal } = stopOnSignals();
   const host = {
     controllers,
     environment: process.env,
@@ -18,5 +12,5 @@ export function main(): void {
     stderr: (text: string) => void process.stderr.write(text),
   };
   // Exit explicitly: a handle that is still open must not keep the process alive after an orderly shutdown.
-  void runProgram(process.argv.slice(2), host, stop.signal).then((exitCode) => process.exit(exitCode));
+  void runProgram(process.argv.slice(2), host, signal).then((exitCode) => process.exit(exitCode));
 }

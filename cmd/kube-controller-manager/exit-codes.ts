@@ -1,3 +1,5 @@
+import { interrupted, type ManagerErrorReason } from '../../pkg/manager/index.ts';
+
 /**
  * The exit codes of the process, described in docs/process.md.
  *
@@ -16,11 +18,19 @@ export const exitCodes = {
   apiServer: 4,
   /** Controllers did not finish within --controller-shutdown-timeout. */
   shutdownTimeout: 5,
-  /** A second signal ended the process during shutdown: 128 plus the number of SIGINT, as shells report it. */
-  interrupted: 130,
+  /** A second signal ended the process during shutdown. */
+  interrupted,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+export const exitCodeOf: Readonly<Record<ManagerErrorReason, ExitCode>> = {
+  InvalidOptions: exitCodes.usage,
+  UnusableConfiguration: exitCodes.environment,
+  ApiServerUnavailable: exitCodes.apiServer,
+  ControllerNotCreated: exitCodes.environment,
+  ControllersStuck: exitCodes.shutdownTimeout,
+};
 
 /** Ends the process with one line on stderr: its message. */
 export class StartupError extends Error {

@@ -48,7 +48,6 @@ const refused = [
   { entry: 'ComponentFlagz=maybe', why: 'must be true or false' },
   { entry: 'wardle:ComponentFlagz=true', why: 'component not registered: wardle' },
   { entry: 'GangScheduling=true', why: 'depends on features that are disabled: [GenericWorkload]' },
-  { entry: 'CoordinatedLeaderElection=true', why: 'not available' },
 ];
 
 describe('resolveGates refuses', () => {

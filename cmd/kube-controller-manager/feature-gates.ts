@@ -6,18 +6,44 @@ import { gateDependencies, knownGates } from './feature-gate-table.ts';
  * Gates that the code reads; a test compares this list with the code. Any other known gate is accepted without effect.
  */
 export const honouredGates: ReadonlySet<string> = new Set([
+  'APIServerIdentity',
   'CBORServingAndStorage',
+  'ClusterTrustBundle',
   'ComponentFlagz',
   'ComponentStatusz',
   'ControllerManagerReleaseLeaderElectionLockOnExit',
+  'CoordinatedLeaderElection',
+  'DRADeviceTaintRules',
+  'DRADeviceTaints',
+  'DRAPrioritizedList',
+  'DRAResourcePoolStatus',
+  'DRAWorkloadResourceClaims',
   'DeploymentReplicaSetTerminatingReplicas',
+  'DRAExtendedResource',
+  'GenericWorkload',
+  'InformerResourceVersion',
+  'DynamicResourceAllocation',
+  'HPAConfigurableTolerance',
+  'HPAScaleToZero',
   'LoggingAlphaOptions',
   'LoggingBetaOptions',
+  'MaxUnavailableStatefulSet',
+  'MultiCIDRServiceAllocator',
   'MutableSchedulingDirectivesForSuspendedJobs',
+  'PersistentVolumeClaimUnusedSinceTime',
+  'PodCertificateRequest',
   'PodDeletionCost',
+  'PodLevelResources',
   'PreferSameTrafficDistribution',
+  'SELinuxChangePolicy',
   'SeparateTaintEvictionController',
+  'StaleControllerConsistencyDaemonSet',
+  'StatefulSetSemanticRevisionComparison',
+  'StorageVersionAPI',
+  'StorageVersionMigrator',
   'TaintTolerationComparisonOperators',
+  'VolumeAttributesClass',
+  'WorkloadWithJob',
 ]);
 
 export interface ResolvedGates extends FeatureGates {
@@ -72,9 +98,6 @@ function parseEntry(entry: string): [name: string, enabled: boolean] {
   if (spec === undefined) throw refuse(`unrecognized feature gate: ${name}`);
   if (spec.locked && enabled !== spec.enabledByDefault) {
     throw refuse(`cannot set feature gate ${name} to ${value}, feature is locked to ${String(spec.enabledByDefault)}`);
-  }
-  if (name === 'CoordinatedLeaderElection' && enabled) {
-    throw refuse('CoordinatedLeaderElection is not available: coordinated leader election is not implemented');
   }
   return [name, enabled];
 }

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 
 import { controllers } from '../../controllers/registry.ts';
 import { knownControllers } from './known-controllers.ts';
-import { controllersNotBuilt } from './not-built/index.ts';
 
 /**
  * The controllers of kube-controller-manager 1.36: the name, `alias=`, `off` if `*` does not include it, and `+Gate` for
@@ -80,10 +79,5 @@ describe('knownControllers', () => {
 
   test('has no controller that Kubernetes does not have', () => {
     expect(known.map(({ name }) => name).sort()).toEqual(rows.map((row) => row.trim().replace(/ .*/, '')).sort());
-  });
-
-  test('has no entry among those not built for a controller that is built', () => {
-    const built = new Set(controllers.map(({ name }) => name));
-    expect(controllersNotBuilt.filter(({ name }) => built.has(name))).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import type { ControllerDescriptor, ControllerFacts } from '../../pkg/controller/index.ts';
-import { controllersNotBuilt } from './not-built/index.ts';
+import { cloudControllers } from './cloud-controllers.ts';
 
-/** Every controller that `--controllers` accepts: those registered, and those of Kubernetes that are not built. */
+/** Every controller that `--controllers` accepts: those registered, and those for cloud providers. */
 export function knownControllers(registered: readonly ControllerDescriptor[]): readonly ControllerFacts[] {
-  const built = new Set(registered.map(({ name }) => name));
-  return [...registered, ...controllersNotBuilt.filter(({ name }) => !built.has(name))];
+  const names = new Set(registered.map(({ name }) => name));
+  return [...registered, ...cloudControllers.filter(({ name }) => !names.has(name))];
 }

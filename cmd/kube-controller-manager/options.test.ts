@@ -37,8 +37,8 @@ describe('resolveOptions', () => {
     const { flags, notes } = resolve(...kubeadmFlags);
     expect(flags['use-service-account-credentials']).toBe(true);
     expect(flags.controllers).toEqual(['*', 'bootstrapsigner', 'tokencleaner']);
-    expect(notes.join('\n')).toContain('--allocate-node-cidrs: node-ipam-controller is not part of this build');
-    expect(notes.join('\n')).toContain('bootstrap-signer-controller');
+    expect(notes.join('\n')).not.toContain('--cluster-signing-cert-file');
+    expect(notes.join('\n')).not.toContain('--allocate-node-cidrs');
   });
 
   test('is silent about flags that are at their default', () => {
@@ -57,7 +57,6 @@ const refused = [
   { argv: ['--leader-elect-renew-deadline=1s'], names: '--leader-elect-renew-deadline' },
   { argv: ['--leader-elect-resource-lock=configmaps'], names: '--leader-elect-resource-lock' },
   { argv: ['--leader-elect-resource-name='], names: '--leader-elect-resource-name' },
-  { argv: ['--enable-leader-migration'], names: '--enable-leader-migration' },
   { argv: ['--secure-port=70000'], names: '--secure-port' },
   { argv: ['--bind-address=localhost'], names: '--bind-address' },
   { argv: ['--concurrent-job-syncs=many'], names: '--concurrent-job-syncs' },

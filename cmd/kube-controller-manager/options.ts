@@ -70,11 +70,8 @@ function noteFlags(allFlags: AllFlags, values: ReadonlyMap<string, unknown>): st
   });
 }
 
-function noteControllers({ notBuilt, gatedOff }: ControllerSelection): string[] {
-  const notes: string[] = [];
-  if (notBuilt.length > 0) notes.push(`--controllers: not part of this build: ${notBuilt.join(', ')}`);
-  if (gatedOff.length > 0) notes.push(`--controllers: off because of feature gates: ${gatedOff.join(', ')}`);
-  return notes;
+function noteControllers({ gatedOff }: ControllerSelection): string[] {
+  return gatedOff.length === 0 ? [] : [`--controllers: off because of feature gates: ${gatedOff.join(', ')}`];
 }
 
 type Rule = (flags: ProcessOptions) => string | undefined;

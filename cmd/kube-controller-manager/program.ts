@@ -4,15 +4,15 @@ import { GracefulStop, type ControllerDescriptor } from '../../pkg/controller/in
 import { readFlag, type GivenFlags } from '../../pkg/flags/index.ts';
 import { LeaderLostError } from '../../pkg/leaderelection/index.ts';
 import { createLogger, openLogStream } from '../../pkg/log/index.ts';
+import { ManagerError, type Environment } from '../../pkg/manager/index.ts';
 import { ServingError } from '../../pkg/server/index.ts';
 import { systemClock, systemRandom } from '../../pkg/time/index.ts';
 import { parseCommandLine, type CommandLine } from './command.ts';
 import { readConfigFile } from './config-file.ts';
-import { exitCodes, StartupError, type ExitCode } from './exit-codes.ts';
+import { exitCodeOf, exitCodes, StartupError, type ExitCode } from './exit-codes.ts';
 import { collectFlags, processFlags } from './flags/index.ts';
 import { checkControllerFlags, resolveOptions } from './options.ts';
 import { run } from './run.ts';
-import type { Environment } from './connect.ts';
 
 export interface ProgramDeps {
   readonly environment: Environment;
@@ -81,8 +81,10 @@ async function withConfigFile(given: GivenFlags, { controllers }: ProgramDeps): 
   return path === '' ? given : new Map([...(await readConfigFile(path, collectFlags(controllers))), ...given]);
 }
 
-function explain(error: unknown): { readonly exitCode: ExitCode; readonly message: string } {
+/** What to tell the user, and the exit code. */
+export function explain(error: unknown): { readonly exitCode: ExitCode; readonly message: string } {
   if (error instanceof StartupError) return error;
+  if (error instanceof ManagerError) return { exitCode: exitCodeOf[error.reason], message: error.message };
   if (error instanceof ServingError) return { exitCode: exitCodes.environment, message: error.message };
   if (error instanceof LeaderLostError) return { exitCode: exitCodes.failed, message: error.message };
   return {

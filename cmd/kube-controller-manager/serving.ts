@@ -1,24 +1,16 @@
-import type { ClientBuilder } from '../../pkg/client/index.ts';
-import type { Logger } from '../../pkg/log/index.ts';
-import type { MetricsRegistry } from '../../pkg/metrics/index.ts';
-import type { HealthChecks, HealthPath, ServerOptions } from '../../pkg/server/index.ts';
-import type { Clock } from '../../pkg/time/index.ts';
+import type { ClientBuilder, Connection } from '../../pkg/client/index.ts';
+import type { ServerParts } from '../../pkg/manager/index.ts';
+import { createAccessMetrics, type ServerOptions } from '../../pkg/server/index.ts';
 import { configzName, describeConfig, describeFlags } from './configz.ts';
-import type { LeadDeps } from './lead.ts';
+import type { Reviewers } from './connect.ts';
 import type { Options } from './options.ts';
 
 export interface ServingDeps {
   readonly options: Options;
-  readonly authentication: ClientBuilder | undefined;
-  readonly authorization: ClientBuilder | undefined;
-  readonly health: Readonly<Record<HealthPath, HealthChecks>>;
-  readonly registry: MetricsRegistry;
-  readonly sliRegistry: MetricsRegistry;
+  readonly parts: ServerParts;
+  readonly reviewers: Reviewers;
   readonly reportedVersion: string;
   readonly setVerbosity?: ((value: string) => string) | undefined;
-  readonly debugPages: LeadDeps['debugPages'];
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /**
@@ -29,8 +21,12 @@ const reviewOverrides = { qps: 0, connections: 'reviews' };
 
 /** Maps the flags to the options of the server. */
 export function planServer(deps: ServingDeps): ServerOptions {
-  const { options, clock, logger } = deps;
+  const { options, parts, reviewers } = deps;
   const { flags } = options;
+  const clientsOf = (reviewer: Connection | 'process' | undefined): ClientBuilder | undefined => {
+    if (reviewer === 'process') return parts.clients;
+    return reviewer === undefined ? undefined : parts.openClients(reviewer);
+  };
   return {
     serving: {
       bindAddress: flags['bind-address'],
@@ -45,7 +41,7 @@ export function planServer(deps: ServingDeps): ServerOptions {
       permitPortSharing: flags['permit-port-sharing'],
     },
     authentication: {
-      client: deps.authentication?.processClientFor('authentication', reviewOverrides),
+      client: clientsOf(reviewers.authentication)?.processClientFor('authentication', reviewOverrides),
       skipLookup: flags['authentication-skip-lookup'],
       tolerateLookupFailure: flags['authentication-tolerate-lookup-failure'],
       tokenCacheTtlMs: flags['authentication-token-webhook-cache-ttl'],
@@ -60,42 +56,34 @@ export function planServer(deps: ServingDeps): ServerOptions {
       },
     },
     authorization: {
-      client: deps.authorization?.processClientFor('authorization', reviewOverrides),
+      client: clientsOf(reviewers.authorization)?.processClientFor('authorization', reviewOverrides),
       alwaysAllowPaths: flags['authorization-always-allow-paths'],
       allowedTtlMs: flags['authorization-webhook-cache-authorized-ttl'],
       deniedTtlMs: flags['authorization-webhook-cache-unauthorized-ttl'],
     },
     content: planContent(deps),
-    clock,
-    logger: logger.child({ part: 'server' }),
+    observer: createAccessMetrics(parts.metrics),
+    clock: parts.clock,
+    logger: parts.logger.child({ part: 'server' }),
   };
 }
 
-/** Whether the server needs the client CAs from the cluster before it can listen. */
-export function mustLookUpAuthorities({ flags }: Options): boolean {
-  return (
-    flags['secure-port'] !== 0 &&
-    flags['requestheader-client-ca-file'] === '' &&
-    !flags['authentication-skip-lookup'] &&
-    !flags['authentication-tolerate-lookup-failure']
-  );
-}
-
 function planContent(deps: ServingDeps): ServerOptions['content'] {
-  const { options, health, registry, sliRegistry, reportedVersion, setVerbosity, debugPages, clock } = deps;
+  const { options, parts, reportedVersion, setVerbosity } = deps;
+  const { health, metrics, sliMetrics, controllerPage, clock } = parts;
   const { flags, gates } = options;
   const disabled = flags['disabled-metrics'];
   const release = reportedVersion.replace(/^v/, '');
   return {
-    health,
+    health: { ...health, readyz: health.livez }, // a leader is ready before its caches are, and standbys are, too
     metrics: {
-      contentType: registry.contentType,
+      contentType: metrics.contentType,
       metrics() {
-        for (const name of disabled) registry.removeSingleMetric(name); // here, as controllers define theirs at any time
-        return registry.metrics();
+        for (const name of disabled) metrics.removeSingleMetric(name); // here, as controllers define theirs at any time
+        return metrics.metrics();
       },
     },
-    sliMetrics: sliRegistry,
+    sliMetrics,
     config: { [configzName]: describeConfig(options) },
     flags: gates.isEnabled('ComponentFlagz') ? describeFlags(options) : undefined,
     status: gates.isEnabled('ComponentStatusz')
@@ -110,6 +98,6 @@ function planContent(deps: ServingDeps): ServerOptions['content'] {
     profiling: flags.profiling,
     heapSnapshots: flags['debug-heap-snapshots'],
     setVerbosity,
-    controllerPage: (controller, page) => debugPages.get(controller)?.()?.[page],
+    controllerPage,
   };
 }

@@ -1,9 +1,8 @@
 /**
  * The program as it ships: a picture of the process's memory in which everything is loaded and compiled already, taken
  * when it is built. A start goes on from there: `scripts/executable.ts` says what that gains. `keepHeapSmall` gains
- * nothing at a start, and 29 MB of 141 once 1,000 pods have been created.
+ * nothing at a start, and 12 MB of 114 once 1,000 pods have been created, for the same CPU time.
  */
-import './zod-settings.ts'; // before any schema is made
 import { getHeapSpaceStatistics, setFlagsFromString, startupSnapshot } from 'node:v8';
 
 import { main } from './entry.ts';

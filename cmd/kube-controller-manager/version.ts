@@ -3,6 +3,12 @@ import packageJson from '../../package.json' with { type: 'json' };
 /** The Kubernetes release whose flags, metrics and behaviour this process implements. */
 export const kubernetesVersion = '1.36.4';
 
+/** By which the API server chooses among candidates: the release, and the one whose behaviour it has. */
+export const candidateVersions = {
+  binaryVersion: kubernetesVersion,
+  emulationVersion: kubernetesVersion.replace(/\d+$/, '0'),
+} as const;
+
 export const ownVersion = packageJson.version;
 
 export interface VersionInfo {

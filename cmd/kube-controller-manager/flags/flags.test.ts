@@ -203,7 +203,10 @@ describe('collectFlags', () => {
   const twice = [
     { name: 'by two controllers', list: [withFlags('a', { x: shared }), withFlags('b', { x: { ...shared } })] },
     { name: 'by the process and a controller', list: [withFlags('a', { kubeconfig: shared })] },
-    { name: 'by a controller and one that is not built', list: [withFlags('a', { 'cluster-cidr': shared })] },
+    {
+      name: 'by a controller and one for cloud providers',
+      list: [withFlags('a', { 'concurrent-service-syncs': shared })],
+    },
   ];
   for (const { name, list } of twice) {
     test(`refuses a flag that is declared ${name}`, () => expect(() => collectFlags(list)).toThrow(DuplicateFlagError));
@@ -221,8 +224,8 @@ describe('collectFlags', () => {
     expect(places).toEqual(['profiling', 'max-endpoints-per-slice', 'a-zoo', 'b-zoo', 'logging-format', 'kubeconfig']);
   });
 
-  test('marks flags of controllers that are not built as without effect', () => {
-    expect(allFlags.get('concurrent-daemonset-syncs')?.noEffect).toBe(true);
+  test('marks flags of controllers for cloud providers as without effect', () => {
+    expect(allFlags.get('concurrent-service-syncs')?.noEffect).toBe(true);
     expect(allFlags.get('concurrent-job-syncs')?.noEffect).toBeUndefined();
   });
 });

@@ -25,13 +25,11 @@ export const debuggingFlags = inGroup('Debugging', {
 export const leaderMigrationFlags = inGroup('Leader-migration', {
   'enable-leader-migration': flag('bool', {
     config: 'Generic.LeaderMigrationEnabled',
-    help: 'Migrate controllers to a cloud controller manager; not available, so true is refused',
-    check: z.literal(false, 'is not available: controllers that have migrated would run twice'),
+    help: 'Run controllers that migrate to another controller manager with a lease of their own',
   }),
   'leader-migration-config': flag('string', {
     config: 'LeaderMigrationConfigFile',
-    help: 'The controllers that --enable-leader-migration migrates',
-    noEffect: true,
+    help: 'File with the lease and the controllers of --enable-leader-migration: a LeaderMigrationConfiguration of controllermanager.config.k8s.io. Empty: the controllers of cloud providers',
   }),
 });
 
