@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findViolations, findWritesOutsideApply, readImports } from './architecture.ts';
+import { findLongMainFiles, findViolations, findWritesOutsideApply, readImports } from './architecture.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -21,6 +21,25 @@ test('every import of the project points the right way', async () => {
 
 test('controllers write in apply*.ts alone', async () => {
   expect(findWritesOutsideApply(await readSources())).toEqual([]);
+});
+
+test("a controller's main file is informers, handlers and reconcile, in at most 100 lines", async () => {
+  expect(findLongMainFiles(await readSources())).toEqual([]);
+});
+
+describe('findLongMainFiles', () => {
+  const index = "import { createJobController } from './job.ts';\nimport { rule } from './rule.ts';\n";
+  const judge = (lines: number, file = 'job.ts'): string[] =>
+    findLongMainFiles(
+      new Map([
+        ['controllers/job/index.ts', index],
+        [`controllers/job/${file}`, 'x;\n'.repeat(lines)],
+      ]),
+    );
+  test('finds a main file of 101 lines', () =>
+    expect(judge(101)).toEqual(['controllers/job/job.ts: 101 lines, more than 100']));
+  test('allows a main file of 100 lines', () => expect(judge(100)).toEqual([]));
+  test('allows a longer file that creates no controller', () => expect(judge(101, 'rule.ts')).toEqual([]));
 });
 
 describe('findWritesOutsideApply', () => {

@@ -6,9 +6,11 @@ import { describe, expect, test } from 'vitest';
 import { parseCommandLine } from '../cmd/kube-controller-manager/command.ts';
 import { exitCodes, StartupError } from '../cmd/kube-controller-manager/exit-codes.ts';
 import { collectFlags, processFlags } from '../cmd/kube-controller-manager/flags/index.ts';
-import { cloudControllers, controllersNotBuilt } from '../cmd/kube-controller-manager/not-built/index.ts';
 import { resolveOptions } from '../cmd/kube-controller-manager/options.ts';
 import { controllers } from '../controllers/registry.ts';
+import { podSettingNames } from '../pkg/hollow/index.ts';
+import { usageSettings } from '../pkg/sandbox/index.ts';
+import { apiReference } from '../scripts/api-reference.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -34,16 +36,23 @@ const processDocument = read('docs/process.md');
 const allFlags = collectFlags(controllers);
 
 describe('the README', () => {
-  test('lists the controllers that are built', () => {
-    const listed = quoted(part(readme, '\nBuilt: ', '\n\n'));
+  test('lists the controllers', () => {
+    const listed = quoted(part(readme, '| Controllers of ', '\n\n'));
     expect(listed.sort()).toEqual(controllers.map(({ name }) => name).sort());
   });
 
-  test('lists the controllers that are not built, but those of cloud providers', () => {
-    const cloud = new Set(cloudControllers.map(({ name }) => name));
-    const listed = quoted(part(readme, '\nNot built yet: ', '\n\n'));
-    const expected = controllersNotBuilt.map(({ name }) => name).filter((name) => !cloud.has(name));
-    expect(listed.sort()).toEqual(expected.sort());
+  test("names each flag of kubeadm's command line, and only controllers that are built", () => {
+    const table = part(readme, '| Flags of kubeadm ', '\n\n');
+    const named = quoted(table);
+    const used = [...read('deploy/static-pod.yaml').matchAll(/^ +- --([\w-]+)=/gm)].map(([, name]) => `--${name}`);
+    expect(named.filter((name) => name.startsWith('--')).toSorted()).toEqual(used.toSorted());
+    const built = new Set(controllers.map(({ name }) => name));
+    expect(named.filter((name) => name.endsWith('-controller') && !built.has(name))).toEqual([]);
+  });
+
+  test('lists the settings of pods on simulated nodes', () => {
+    const listed = part(readme, '| Annotation ', '\n\n').matchAll(/^\| `([\w/-]+)`/gm);
+    expect([...listed].map(([, name]) => name)).toEqual(Object.values({ ...podSettingNames, ...usageSettings }));
   });
 
   test('lists the flags that the Go binary does not have', () => {
@@ -123,7 +132,7 @@ describe('every document', () => {
     const imports = samples.flatMap((code) => [...code.matchAll(/import \{([^}]*)\} from '([^']+)';/g)]);
     expect(imports.length).toBeGreaterThan(0);
     for (const [, names = '', specifier = ''] of imports) {
-      if (!specifier.startsWith(`${packageName}/`)) continue;
+      if (specifier !== packageName && !specifier.startsWith(`${packageName}/`)) continue;
       const entry = exported[`.${specifier.slice(packageName.length)}`];
       expect(entry, specifier).toBeDefined();
       const source = (entry?.default ?? '').replace('./dist/lib/', '').replace(/\.js$/, '.ts');
@@ -142,3 +151,24 @@ interface PackageJson {
   readonly scripts: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, { readonly default: string }>>;
 }
+
+test('the API reference for operators is what the types say: npm run docs', () => {
+  // The formatter breaks lines and adds commas.
+  const words = (text: string): string => text.replaceAll(/[\s,|]/g, '');
+  expect(words(read('docs/operators-api.md'))).toBe(words(apiReference()));
+});
+
+test('the code in the guide to operators is that of the sample controller', () => {
+  const guide = read('docs/operators.md');
+  const folder = 'examples/sample-controller';
+  const files = readdirSync(join(root, folder)).filter((name) => name.endsWith('.ts'));
+  const shown = [...guide.matchAll(/^`([\w.]+\.ts)`:\n\n```ts\n([^]*?)```$/gm)];
+  expect(new Set(shown.map(([, name]) => name))).toEqual(new Set(files));
+  for (const [, name = '', code] of shown) {
+    const source = read(join(folder, name));
+    const asUser = source.replace(/'..\/..\/(index|testing).ts'/g, (_, entry) =>
+      entry === 'index' ? "'kube-controller-manager'" : "'kube-controller-manager/testing'",
+    );
+    expect(code).toBe(asUser);
+  }
+});

@@ -1,68 +1,147 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 const tool = (name: string): string => join(root, 'node_modules/.bin', name);
 
-/** Somebody's operator: it knows the engine by the names in `exports` alone. */
+/** Somebody's operator: it knows the library by the names in `exports` alone. Valid as JavaScript, too. */
 const operator = `
-import { ConfigMaps, keyOf, type ConfigMap, type ObjectKey } from 'kube-controller-manager/api';
-import { ClientBuilder } from 'kube-controller-manager/client';
-import { defineController, enqueueSelf, runWorkers } from 'kube-controller-manager/controller';
-import { EventBroadcaster } from 'kube-controller-manager/events';
-import { flag } from 'kube-controller-manager/flags';
-import { createSharedInformerFactory, type Informer } from 'kube-controller-manager/informers';
-import { runLeaderElection } from 'kube-controller-manager/leaderelection';
-import { createLogger } from 'kube-controller-manager/log';
-import { createMetricsRegistry } from 'kube-controller-manager/metrics';
-import { systemClock } from 'kube-controller-manager/time';
-import { createWorkQueue, type WorkQueue } from 'kube-controller-manager/workqueue';
+import { ConfigMaps, runManager } from 'kube-controller-manager';
+import { ClientBuilder, loadKubeconfig } from 'kube-controller-manager/client';
+import { createLogger, enqueueSelf, runWorkers, systemClock } from 'kube-controller-manager/engine';
+import { startSandbox } from 'kube-controller-manager/sandbox';
 
-const queue: WorkQueue<ObjectKey> = createWorkQueue({ name: 'mine', clock: systemClock, metrics: createMetricsRegistry() });
-export function watch(informer: Informer<ConfigMap>): void {
-  informer.addHandler(enqueueSelf(queue));
-}
-export const mine = defineController({
-  name: 'my-controller',
-  flags: { 'my-workers': flag('int32', { default: 5, help: 'Workers of my-controller' }) },
-  create: (_, options) => ({ name: \`my-controller \${options['my-workers'].toFixed()}\`, run: async () => {} }),
+const logger = createLogger({ format: 'json', verbosity: 0, destination: { write() {}, flush() {} }, clock: systemClock });
+const sandbox = await startSandbox({ logger });
+const connection = await loadKubeconfig({ path: sandbox.kubeconfigFile }, systemClock);
+const clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'test' });
+const client = clients.clientFor('test');
+const stop = new AbortController();
+await client.create(ConfigMaps, { metadata: { namespace: 'default', name: 'mine' } }, stop.signal);
+await runManager({
+  name: 'greeter',
+  kubeconfig: connection,
+  namespace: 'default',
+  server: false,
+  logger,
+  signal: stop.signal,
+  controllers: [
+    {
+      name: 'greeter',
+      create(context) {
+        const queue = context.queueFor('greeter');
+        const configMaps = context.informers.informerFor(ConfigMaps);
+        const caches = [configMaps.addHandler(enqueueSelf(queue))];
+        const work = {
+          ...{ name: 'greeter', context, queue, caches, workers: 1 },
+          reconcile: async (KEY) => {
+            console.log('hello', configMaps.store.get(key)?.metadata.name);
+            stop.abort();
+            return {};
+          },
+        };
+        return { name: 'greeter', run: (signal) => runWorkers(work, signal) };
+      },
+    },
+  ],
 });
-queue.add(keyOf({ metadata: { namespace: 'default', name: 'mine' } }));
-const engine = [ClientBuilder, runWorkers, EventBroadcaster, createSharedInformerFactory, runLeaderElection, createLogger];
-console.log(await queue.take(AbortSignal.timeout(1000)), ConfigMaps.resource, engine.every((part) => typeof part === 'function'));
+clients.close();
+await sandbox.stop();
+`;
+const inJavaScript = operator.replace('KEY', 'key');
+const inTypeScript = `import type { ObjectKey } from 'kube-controller-manager';
+import type { TestCluster } from 'kube-controller-manager/testing';
+import type { Cached } from 'kube-controller-manager/api';
+export type Known = Cached<TestCluster>;${operator.replace('KEY', 'key: ObjectKey')}`;
+
+/** A test of somebody's operator, with Kubernetes' own controllers and a node. */
+const clusterTest = `
+import { Deployments } from 'kube-controller-manager';
+import { startTestCluster } from 'kube-controller-manager/testing';
+
+const controllers = ['deployment-controller', 'replicaset-controller'];
+await using cluster = await startTestCluster({ server: 'sandbox', controllers, nodes: 1 });
+const labels = { app: 'web' };
+const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+const metadata = { namespace: 'default', name: 'web' };
+await cluster.client.create(Deployments, { metadata, spec: { selector: { matchLabels: labels }, template } });
+const { status } = await cluster.until(Deployments, metadata, ({ status }) => status?.availableReplicas === 1);
+console.log('available', status?.availableReplicas);
 `;
 
-describe('the engine as a package', () => {
+interface PackageJson {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+describe('the library as a package', () => {
+  const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson;
   let directory = '';
+  /** Without any package. */
+  let alone = '';
+  const write = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  /** As npm would: what the package depends on, and nothing else of this tree. */
+  function install(): void {
+    const modules = join(directory, 'node_modules');
+    const link = (name: string): void => {
+      mkdirSync(dirname(join(modules, name)), { recursive: true });
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+    };
+    const installed = join(modules, 'kube-controller-manager');
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(join(installed, 'package.json'), readFileSync(join(root, 'package.json')));
+    execFileSync(tool('node'), [join(root, 'scripts/build-lib.ts'), join(installed, 'dist/lib')]);
+    for (const name of [...Object.keys(packageJson.dependencies), '@types/node']) link(name);
+  }
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'library-'));
-    const installed = join(directory, 'node_modules/kube-controller-manager');
-    mkdirSync(installed, { recursive: true });
-    copyFileSync(join(root, 'package.json'), join(installed, 'package.json'));
-    symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
-    execFileSync(tool('tsc'), ['-p', join(root, 'tsconfig.lib.json'), '--outDir', join(installed, 'dist/lib')]);
-    writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
-    writeFileSync(join(directory, 'operator.ts'), operator);
-    const options = { module: 'nodenext', target: 'esnext', strict: true, noEmit: true, skipLibCheck: true };
-    const typeRoots = [join(root, 'node_modules/@types')];
-    const compilerOptions = { ...options, types: ['node'], typeRoots };
-    writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['operator.ts'] }));
+    alone = mkdtempSync(join(tmpdir(), 'bundle-'));
+    install();
+    write('package.json', '{ "type": "module" }');
+    const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+    const compilerOptions = { module: 'nodenext', target: 'esnext', lib: ['esnext'], types: ['node'], noEmit: true };
+    const settings = { ...compilerOptions, ...strict, skipLibCheck: false };
+    write('tsconfig.json', JSON.stringify({ compilerOptions: settings, files: ['operator.ts', 'mistake.ts'] }));
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
+  afterAll(() => [directory, alone].forEach((each) => rmSync(each, { recursive: true })));
+  const run = (path: string): string => execFileSync(tool('node'), [path], { encoding: 'utf8', cwd: dirname(path) });
 
-  test('gives its users types', () => {
-    expect(() => execFileSync(tool('tsc'), ['-p', directory])).not.toThrow();
-    const wrong = operator.replace('queue.add(keyOf(', 'queue.add(Number(');
-    writeFileSync(join(directory, 'operator.ts'), wrong);
-    expect(() => execFileSync(tool('tsc'), ['-p', directory])).toThrow();
-    writeFileSync(join(directory, 'operator.ts'), operator);
+  test('gives its users types that hold, down to those of its dependencies', () => {
+    const mistake =
+      "import { runManager } from 'kube-controller-manager';\n// @ts-expect-error\nawait runManager({ name: 7 });\n";
+    write('operator.ts', inTypeScript);
+    write('mistake.ts', mistake);
+    expect(() => execFileSync(tool('tsc'), ['-p', directory], { encoding: 'utf8' })).not.toThrow();
   });
 
-  test('runs from the names that it exports', () => {
-    const printed = execFileSync(tool('node'), [join(directory, 'operator.ts')], { encoding: 'utf8' });
-    expect(printed.trim()).toBe('default/mine configmaps true');
+  test('runs an operator in JavaScript, and the same in TypeScript', () => {
+    expect(run(write('operator.js', inJavaScript))).toBe('hello mine\n');
+    expect(run(write('operator.ts', inTypeScript))).toBe('hello mine\n');
+  });
+
+  test('brings a cluster for tests, with the controllers of Kubernetes', () => {
+    expect(run(write('cluster-test.js', clusterTest))).toBe('available 1\n');
+  });
+
+  test('can be bundled as an ES module, without settings', async () => {
+    const outfile = join(alone, 'operator.mjs');
+    const entry = write('operator.js', inJavaScript);
+    await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' });
+    expect(run(outfile)).toBe('hello mine\n');
+  });
+
+  test('brings one YAML library and no parser of command lines', () => {
+    const names = Object.keys(packageJson.dependencies);
+    expect(names.filter((name) => /yaml/.test(name))).toEqual(['js-yaml']);
+    expect(names.filter((name) => /commander|yargs|minimist/.test(name))).toEqual([]);
   });
 });

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { Pods, Services, type Pod, type Service } from '../api/index.ts';
 import { pod, runningStatus, service } from '../../test/support/builders.ts';
 import { FakeInformer } from '../../test/support/fake-informer.ts';
-import { ServicePods } from './service-pods.ts';
+import { createServicePods } from './service-pods.ts';
 
 const signal = new AbortController().signal;
 
 async function follow(services: readonly Service[], pods: readonly Pod[]) {
   const informers = { services: new FakeInformer(Services, services), pods: new FakeInformer(Pods, pods) };
   const told: string[] = [];
-  const members = new ServicePods({
+  const members = createServicePods({
     ...informers,
     onServiceChange: (key) => told.push(`service ${key}`),
     onPodChange: (key) => told.push(`pod of ${key}`),
@@ -25,7 +25,7 @@ const app = (name: string, value: string, version = '1', status = runningStatus(
 const web = service({ name: 'web', spec: { selector: { app: 'web' } } });
 const db = service({ name: 'db', spec: { selector: { app: 'db' } } });
 
-describe('ServicePods', () => {
+describe('createServicePods', () => {
   test('finds the pods that were there before', async () => {
     const { named } = await follow([web, db], [app('a', 'web'), app('b', 'db'), app('c', 'web')]);
     expect([named(web), named(db)]).toEqual([['a', 'c'], ['b']]);

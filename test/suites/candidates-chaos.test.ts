@@ -21,7 +21,7 @@ const writes = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const auditLog = createAuditLog({ group: candidateGroup, verbs: writes });
 const getCluster = useCluster({ extraApiServerFlags: auditLog.flags });
 const leaseKey = keyOf({ metadata: { namespace: 'kube-system', name: 'kube-controller-manager' } });
-/** All that take part in a test, dead or alive. */
+/** All candidates of a test, running or not. */
 const candidates: Candidate[] = [];
 let clients: ClientBuilder;
 let client: Client;
@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const candidate of candidates) await candidate.kill();
   candidates.length = 0;
-  // The next pair starts without a wait for the lease of the last.
+  // The next pair does not wait for the lease of the last.
   await client.delete(Leases, leaseKey, {}, new AbortController().signal).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
@@ -61,7 +61,7 @@ async function createReplicaSet(name: string, replicas: number): Promise<void> {
   await client.create(ReplicaSets, { metadata: { namespace, name }, spec }, new AbortController().signal);
 }
 
-/** Deletes the pods of a ReplicaSet whenever all are there: a leader has something to write at any moment. */
+/** Deletes the pods of a ReplicaSet whenever all exist, so that the leader always has something to write. */
 async function keepLeaderBusy(): Promise<void> {
   const options = { namespace, labelSelector: 'app=busy' };
   while (!stop.signal.aborted) {
@@ -69,7 +69,7 @@ async function keepLeaderBusy(): Promise<void> {
       await watchUntil(client, Pods, { ...options, count: 8 }, () => true, stop.signal);
       await client.deleteCollection(Pods, options, stop.signal);
     } catch {
-      // The server is paused, or the test is over, which the loop sees.
+      // The server is paused, or the test is over, which the loop checks.
     }
   }
 }
@@ -81,7 +81,7 @@ async function start(startCandidate: StartCandidate, clockShiftMs: number, more 
   return candidate;
 }
 
-/** Waits until the candidate holds the lease and has done more work than so far. */
+/** Waits until the candidate holds the lease and has made new writes. */
 async function working({ user }: Candidate, signal: AbortSignal): Promise<void> {
   const before = countWork(auditLog.read(), user);
   await eventually(async () => {
@@ -95,13 +95,13 @@ async function changeLease(change: (lease: Lease) => Lease, signal: AbortSignal)
     try {
       return await client.update(Leases, change(await client.get(Leases, leaseKey, signal)), signal);
     } catch (error) {
-      if (isConflict(error)) return false; // the leader was quicker
+      if (isConflict(error)) return false; // the leader was faster
       throw error;
     }
   }, signal);
 }
 
-/** Work of candidates that did not hold the lease. */
+/** Writes of candidates that did not hold the lease. */
 const unledWork = (): string[] => findUnledWork(auditLog.read(), candidates);
 
 const minutes = 60_000;
@@ -116,7 +116,7 @@ const oursAndOurs: Pair = { name: 'ours, and ours on standby', leader: startOurs
 const oursAndGo: Pair = { name: 'ours, and Go on standby', leader: startOurs, standby: startGo };
 const goAndOurs: Pair = { name: 'Go, and ours on standby', leader: startGo, standby: startOurs };
 
-/** The clock of one candidate is ahead and that of the other behind: nobody may go by it. */
+/** The clock of one candidate is ahead and that of the other behind: no candidate may rely on it. */
 async function startPair(pair: Pair, shiftMs: number, signal: AbortSignal, more = ''): Promise<[Candidate, Candidate]> {
   const leader = await start(pair.leader, shiftMs, more);
   await working(leader, signal);
@@ -125,16 +125,16 @@ async function startPair(pair: Pair, shiftMs: number, signal: AbortSignal, more 
 
 const stale = Array.from({ length: 20 }, (_, index) => `left-to-do-${String(index)}`);
 
-describe('never two that write', () => {
-  // A Go leader is left out: it sends what it has at hand, a hundred writes here, before it notices.
+describe('never two writers', () => {
+  // A Go leader is left out: it sends its pending writes, a hundred here, before it notices.
   test.for([oursAndOurs, oursAndGo])(
-    'when the leader is paused beyond its lease and goes on, with work at hand ($name)',
+    'when the leader is paused beyond its lease and resumes, with pending work ($name)',
     async (pair, { signal }) => {
       const [leader, standby] = await startPair(pair, 10 * minutes, signal, ',serviceaccount-controller');
       leader.pause();
       await working(standby, signal);
       const before = countWork(auditLog.read(), leader.user);
-      // The standby runs no controller for these: whoever goes on finds them undone.
+      // The standby runs no controller for these, so the resumed leader finds them pending.
       for (const name of stale) await client.create(Namespaces, { metadata: { name } }, signal);
       leader.resume();
       await leader.exited;
@@ -170,7 +170,7 @@ describe('never two that write', () => {
     expect(unledWork()).toEqual([]);
   });
 
-  test('when a stranger takes the lease and never renews it', async ({ signal }) => {
+  test('when another client takes the lease and never renews it', async ({ signal }) => {
     const [leader, standby] = await startPair(oursAndOurs, -10 * minutes, signal);
     await changeLease((lease) => ({ ...lease, spec: { ...lease.spec, holderIdentity: 'stranger' } }), signal);
     await leader.exited;
@@ -178,7 +178,7 @@ describe('never two that write', () => {
     expect(unledWork()).toEqual([]);
   });
 
-  // A Go standby takes a lease that it finds missing at once, whether or not the leader is at work: it is left out here.
+  // A Go standby acquires a missing lease at once, even while the leader is active: it is left out here.
   test.for([oursAndOurs, goAndOurs])('when the lease is deleted, again and again ($name)', async (pair, { signal }) => {
     const [leader] = await startPair(pair, 10 * minutes, signal);
     for (let round = 0; round < 5; round += 1) {

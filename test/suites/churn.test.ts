@@ -3,19 +3,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   ConfigMaps,
   CronJobs,
+  DaemonSets,
   Deployments,
   EndpointsKind,
+  HorizontalPodAutoscalers,
   Jobs,
   Leases,
   Namespaces,
   Nodes,
   objectKey,
+  PodDisruptionBudgets,
   Pods,
   ReplicaSets,
   ReplicationControllers,
   Secrets,
   ServiceAccounts,
   Services,
+  StatefulSets,
   type Kind,
   type KubeObject,
   type Unsaved,
@@ -35,11 +39,11 @@ import {
 import { useCluster } from './use-cluster.ts';
 
 const getCluster = useCluster();
-/** In the name of every object that comes and goes. */
+/** Part of the name of every object that is created and deleted. */
 const marker = 'churned';
-/** How long objects come and go. An hour is 3600. */
+/** How long objects are created and deleted. An hour is 3600. */
 const churnMs = Number(process.env['CHURN_SECONDS'] ?? 20) * 1000;
-/** Namespaces that live at the same time: most of a life is the wait for the namespace to be gone. */
+/** Namespaces that exist at the same time: most of the time is the wait for their deletion. */
 const atOnce = 6;
 const stop = new AbortController();
 let clients: ClientBuilder;
@@ -62,6 +66,7 @@ beforeAll(async () => {
       `--service-account-private-key-file=${serviceAccountKey}`,
       `--root-ca-file=${ca}`,
       '--node-monitor-period=500ms',
+      '--horizontal-pod-autoscaler-sync-period=500ms',
     ],
     marker,
   );
@@ -79,7 +84,7 @@ const template = (app: string, more: object = {}) => ({
   spec: { containers: [{ name: 'main', image: 'none' }], ...more },
 });
 
-/** One object of each kind that controllers handle, in a namespace and for a node of their own. */
+/** One object of each kind that controllers handle, in its own namespace and for its own node. */
 async function createObjects(namespace: string, signal: AbortSignal): Promise<void> {
   const create = async <T extends KubeObject>(kind: Kind<T>, name: string, rest: object): Promise<T> => {
     const object = { metadata: { namespace, name: `${marker}-${name}` }, ...rest };
@@ -87,18 +92,29 @@ async function createObjects(namespace: string, signal: AbortSignal): Promise<vo
   };
   const selector = { matchLabels: { app: 'web' } };
   await create(Services, 'web', { spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
+  await create(PodDisruptionBudgets, 'web', { spec: { selector, maxUnavailable: 1 } });
   const deployment = await create(Deployments, 'web', { spec: { replicas: 3, selector, template: template('web') } });
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: deployment.metadata.name };
+  await create(HorizontalPodAutoscalers, 'web', { spec: { scaleTargetRef, maxReplicas: 3 } });
   await create(ReplicaSets, 'set', {
     spec: { replicas: 2, selector: { matchLabels: { app: 'set' } }, template: template('set') },
   });
   await create(ReplicationControllers, 'rc', {
     spec: { replicas: 1, selector: { app: 'rc' }, template: template('rc') },
   });
+  await create(StatefulSets, 'db', {
+    spec: { serviceName: 'db', replicas: 2, selector: { matchLabels: { app: 'db' } }, template: template('db') },
+  });
+  await create(DaemonSets, 'agent', {
+    spec: { selector: { matchLabels: { app: 'agent' } }, template: template('agent') },
+  });
   const jobTemplate = template('job', { restartPolicy: 'Never' });
   await create(Jobs, 'job', {
     spec: { completions: 2, parallelism: 2, completionMode: 'Indexed', template: jobTemplate },
   });
   await create(CronJobs, 'cron', { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: jobTemplate } } } });
+  const volumes = [{ name: 'data', awsElasticBlockStore: { volumeID: namespace } }];
+  await create(Pods, 'disk', { spec: template('disk', { volumes }).spec });
   await create(Services, 'manual', { spec: { ports: [{ port: 80 }] } });
   await create(EndpointsKind, 'manual', { subsets: [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ port: 80 }] }] });
   const account = await create(ServiceAccounts, 'robot', {});
@@ -110,7 +126,7 @@ async function createObjects(namespace: string, signal: AbortSignal): Promise<vo
   await client.create(ConfigMaps, { metadata: { namespace, name: `${marker}-owned`, ownerReferences } }, signal);
 }
 
-/** The life of a namespace with all that is in it, and of a node beside it. */
+/** Creates and deletes a namespace with its objects, and a node. */
 async function liveOnce(index: number, signal: AbortSignal): Promise<void> {
   const namespace = `${marker}-${String(index)}`;
   await client.create(Namespaces, { metadata: { name: namespace } }, signal);
@@ -139,7 +155,7 @@ async function liveOnce(index: number, signal: AbortSignal): Promise<void> {
   }, signal);
 }
 
-/** Lives follow each other, several at a time, until the time is over; gives how many there were. */
+/** Repeats this, several at a time, until the time is over. Returns the number of namespaces. */
 async function churn(ms: number, signal: AbortSignal): Promise<number> {
   const endMs = performance.now() + ms;
   const before = lives;
@@ -154,20 +170,20 @@ async function churn(ms: number, signal: AbortSignal): Promise<number> {
 }
 let lives = 0;
 
-test('objects that come and go leave nothing behind in the manager', async ({ signal }) => {
-  await churn(0, signal); // what is loaded, compiled and connected once
+test('deleted objects leave nothing behind in the manager', async ({ signal }) => {
+  await churn(0, signal); // warm-up: code is loaded and compiled, and connections are opened
   const nothingMarked = async (): Promise<SizeReport> => {
     const report = await measured.measure(signal);
     expect(markedIn(report)).toEqual([]);
     return report;
   };
   await eventually(nothingMarked, signal);
-  const before = await eventually(nothingMarked, signal); // the first report loads what later ones use
+  const before = await eventually(nothingMarked, signal); // the first report loads code that later ones use
   const count = await churn(churnMs, signal);
-  // Connections that are idle take a minute to close.
+  // Idle connections take a minute to close.
   const after = await eventually(async () => {
     const report = await nothingMarked();
-    // A client that is used for the first time is one entry more; a leak is one for every life.
+    // A client that is used for the first time adds one entry; a leak adds one per namespace.
     expect(entriesIn(report) - entriesIn(before)).toBeLessThan(count);
     for (const [kind, count] of Object.entries(report.resources)) {
       expect(count, kind).toBeLessThanOrEqual(before.resources[kind] ?? 0);

@@ -39,7 +39,7 @@ async function drain(events: AsyncIterable<unknown>, onEvent: () => void = () =>
   for await (const _ of events) onEvent();
 }
 
-/** Creates under names of its own until told to stop; what became of each is known in the end or said to be unknown. */
+/** Creates objects until it is stopped. The result of each create is known, or reported as unknown. */
 async function createUntil(stopped: { now: boolean }, prefix: string, signal: AbortSignal): Promise<Outcome> {
   const outcome: Outcome = { created: [], unknown: [], refused: [] };
   for (let count = 0; !stopped.now; count++) {
@@ -62,9 +62,9 @@ interface Outcome {
   readonly refused: string[];
 }
 
-describe('a server that goes away', () => {
+describe('a server that stops', () => {
   for (const way of ['kill', 'stop'] as const) {
-    test(`no create is lost or done twice when the server is ended by ${way} in the middle of many`, async ({
+    test(`no create is lost or done twice when the server is stopped by ${way} during many creates`, async ({
       signal,
     }) => {
       const stopped = { now: false };
@@ -73,7 +73,7 @@ describe('a server that goes away', () => {
         const { metadata } = await eventually(() => client.list(ConfigMaps, { namespace, limit: 1 }, signal), signal);
         await eventually(async () => {
           const options = { namespace, resourceVersion: metadata.resourceVersion };
-          for await (const _ of client.watch(ConfigMaps, options, signal)) return true; // creates are under way
+          for await (const _ of client.watch(ConfigMaps, options, signal)) return true; // creates are in flight
           return false;
         }, signal);
         await cluster().apiServer[way]();
@@ -95,9 +95,7 @@ describe('a server that goes away', () => {
     });
   }
 
-  test('a watch throws when the server is killed, and the client finds the next server by itself', async ({
-    signal,
-  }) => {
+  test('a watch throws when the server is killed, and the client reconnects', async ({ signal }) => {
     const { metadata } = await client.list(ConfigMaps, { namespace }, signal);
     const { promise: seen, resolve: onSeen } = Promise.withResolvers<void>();
     const options = { namespace, resourceVersion: metadata.resourceVersion };
@@ -110,7 +108,7 @@ describe('a server that goes away', () => {
     expect((await client.get(ConfigMaps, objectKey(namespace, 'before'), signal)).metadata.name).toBe('before');
   });
 
-  test('a server that no longer answers is noticed by the silence of a watch', async ({ signal }) => {
+  test('a server that no longer responds is detected by an idle watch', async ({ signal }) => {
     const { metadata } = await client.list(ConfigMaps, { namespace }, signal);
     const options = { namespace, resourceVersion: metadata.resourceVersion, idleTimeoutMs: 2000 };
     const iterator = client.watch(ConfigMaps, options, signal)[Symbol.asyncIterator]();
@@ -124,7 +122,7 @@ describe('a server that goes away', () => {
     expect(String(error)).toContain('no data for');
   });
 
-  test('an abort ends a request and a watch to a server that does not answer', async ({ signal }) => {
+  test('an abort ends a request and a watch to a server that does not respond', async ({ signal }) => {
     const controller = new AbortController();
     const { metadata } = await client.list(ConfigMaps, { namespace }, signal);
     const options = { namespace, resourceVersion: metadata.resourceVersion };
@@ -158,7 +156,7 @@ describe('history', () => {
     expect(isExpired(await errorOf(watching))).toBe(true);
   });
 
-  test('a resource version from the future is told apart', async ({ signal }) => {
+  test('a resource version from the future has its own error', async ({ signal }) => {
     const { metadata } = await client.list(ConfigMaps, { namespace, limit: 1 }, signal);
     const resourceVersion = `9${metadata.resourceVersion}`;
     const error = await errorOf(

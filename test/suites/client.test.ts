@@ -106,7 +106,7 @@ describe('verbs', () => {
     expect(isConflict(error)).toBe(false);
   });
 
-  test('an object that the server finds invalid comes back with the causes', async ({ signal }) => {
+  test('an invalid object is refused with the causes', async ({ signal }) => {
     const error = await errorOf(client.create(ConfigMaps, configMap('Not_A_Name'), signal));
     expect(isInvalid(error)).toBe(true);
     expect(error).toBeInstanceOf(ApiError);
@@ -132,7 +132,7 @@ describe('verbs', () => {
     );
   });
 
-  test('deleteCollection takes what the selector selects', async ({ signal }) => {
+  test('deleteCollection deletes the selected objects', async ({ signal }) => {
     for (const name of ['all-1', 'all-2']) {
       await client.create(ConfigMaps, { metadata: { namespace, name, labels: { all: 'yes' } } }, signal);
     }
@@ -144,7 +144,7 @@ describe('verbs', () => {
     expect(names).not.toContain('all-1');
   });
 
-  test('the four kinds of patch do what their names say', async ({ signal }) => {
+  test('the four types of patch merge, replace and apply as specified', async ({ signal }) => {
     await client.create(Pods, pod('patched'), signal);
     const patch = (patchOf: Parameters<Client['patch']>[2]): Promise<Pod> =>
       client.patch(Pods, key('patched'), patchOf, signal);
@@ -182,7 +182,7 @@ describe('verbs', () => {
     expect(updated.spec).toEqual(created.spec);
   });
 
-  test('writes answered by metadata alone hold no more', async ({ signal }) => {
+  test('writes with metadata-only responses return only metadata', async ({ signal }) => {
     const created = await client.create(metadataOf(Pods), pod('partial'), signal);
     expect(Object.keys(created).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
     expect(created.metadata.name).toBe('partial');
@@ -209,7 +209,7 @@ describe('subresources', () => {
     expect((await client.get(Pods, key('bound'), signal)).spec.nodeName).toBe('some-node');
   });
 
-  test('a pod is evicted, unless a budget forbids it, which is not waited out', async ({ signal }) => {
+  test('a pod is evicted, unless a budget forbids it, which is not retried', async ({ signal }) => {
     await client.create(Pods, pod('evicted'), signal);
     await client.evictPod(key('evicted'), { gracePeriodSeconds: 0 }, signal);
     expect(isNotFound(await errorOf(client.get(Pods, key('evicted'), signal)))).toBe(true);
@@ -227,13 +227,13 @@ describe('subresources', () => {
     expect(hasCause(error, 'DisruptionBudget')).toBe(true);
   });
 
-  test('a token is given for a service account', async ({ signal }) => {
+  test('a token is created for a service account', async ({ signal }) => {
     const request = { spec: { audiences: [], expirationSeconds: 600 } };
     const { status } = await client.createToken(key('default'), request, signal);
     expect(status?.token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
-  test('a namespace goes once it is finalized, and refuses what comes meanwhile', async ({ signal }) => {
+  test('a namespace is deleted once it is finalized, and refuses new objects until then', async ({ signal }) => {
     const name = await createNamespace(cluster, 'finalize');
     await client.delete(Namespaces, objectKey(undefined, name), {}, signal);
     const error = await errorOf(client.create(ConfigMaps, { metadata: { namespace: name, name: 'late' } }, signal));
@@ -243,14 +243,14 @@ describe('subresources', () => {
     expect(isNotFound(await errorOf(client.get(Namespaces, objectKey(undefined, name), signal)))).toBe(true);
   });
 
-  test('a verb that a resource does not have is told apart', async ({ signal }) => {
+  test('an unsupported verb has its own error', async ({ signal }) => {
     const error = await errorOf(client.request({ method: 'DELETE', path: '/api/v1/namespaces' }, signal));
     expect(isMethodNotSupported(error)).toBe(true);
   });
 });
 
 describe('lists and watches', () => {
-  test('listAll gives every object once, however many pages it takes', async ({ signal }) => {
+  test('listAll returns every object once, however many pages it takes', async ({ signal }) => {
     const many = await createNamespace(cluster, 'pages');
     const names = Array.from({ length: 25 }, (_, index) => `c${String(index).padStart(2, '0')}`);
     await Promise.all(names.map((name) => client.create(ConfigMaps, { metadata: { namespace: many, name } }, signal)));
@@ -264,7 +264,7 @@ describe('lists and watches', () => {
     }
   });
 
-  test('a metadata-only list and watch hold metadata alone', async ({ signal }) => {
+  test('a metadata-only list and watch have only metadata', async ({ signal }) => {
     const alone = await createNamespace(cluster, 'metadata');
     const Metadata = metadataOf(ConfigMaps);
     expect((await client.listAll(Metadata, { namespace: alone }, signal)).items).toEqual([]);
@@ -282,7 +282,7 @@ describe('lists and watches', () => {
     }
   });
 
-  test('a watch with initial events tells when it has caught up', async ({ signal }) => {
+  test('a watch with initial events reports their end', async ({ signal }) => {
     const fresh = await createNamespace(cluster, 'watchlist');
     for (const name of ['a', 'b']) await client.create(ConfigMaps, { metadata: { namespace: fresh, name } }, signal);
     const options = {
@@ -330,7 +330,7 @@ describe('lists and watches', () => {
     expect(batched).toEqual(single);
   });
 
-  test('the server ends a watch when its time is over', async ({ signal }) => {
+  test('the server ends a watch at its timeout', async ({ signal }) => {
     const { metadata } = await client.list(Nodes, {}, signal);
     const options = { resourceVersion: metadata.resourceVersion, timeoutSeconds: 1 };
     for await (const event of client.watch(Nodes, options, signal)) expect(event.type).toBe('BOOKMARK');
@@ -356,7 +356,7 @@ describe('discovery', () => {
     },
   };
 
-  test('knows what the server offers, and custom resources as they come and go', async ({ signal }) => {
+  test('finds the resources of the server, and custom resources that are added and removed', async ({ signal }) => {
     const discovery = createDiscovery(client);
     const { resources, failures } = await discovery.preferred(signal);
     expect([...failures]).toEqual([]);
@@ -391,7 +391,7 @@ describe('discovery', () => {
 
 describe('identities', () => {
   test.skipIf(isSandbox)(
-    'a client with service account credentials is that account, made if missing, with its rights and no more',
+    'a client with service account credentials acts as that account, created if missing, with its permissions only',
     async ({ signal }) => {
       const accounts = await createNamespace(cluster, 'accounts');
       const asAccounts = (await builderFor({ serviceAccountNamespace: accounts })).clientFor('some-controller');
@@ -403,25 +403,25 @@ describe('identities', () => {
       const kubeSystem = (await builderFor({ serviceAccountNamespace: 'kube-system' })).clientFor(
         'replicaset-controller',
       );
-      await kubeSystem.list(Pods, { namespace }, signal); // a role that the server itself binds to this account
+      await kubeSystem.list(Pods, { namespace }, signal); // a role that the server binds to this account
       expect(isForbidden(await errorOf(kubeSystem.list(ConfigMaps, { namespace }, signal)))).toBe(true);
     },
   );
 
-  test('a service account that was made anew gets a new token after the old one is refused', async ({ signal }) => {
+  test('a recreated service account gets a new token after the old one is refused', async ({ signal }) => {
     const accounts = await createNamespace(cluster, 'renewed');
     const asAccounts = (await builderFor({ serviceAccountNamespace: accounts })).clientFor('renewed-controller');
     const { uid: before } = await whoAmI(asAccounts, signal);
     await client.delete(ServiceAccounts, objectKey(accounts, 'renewed-controller'), {}, signal);
     const after = await eventually(async () => {
       const { uid } = await whoAmI(asAccounts, signal);
-      return uid === before ? false : uid; // the server remembers for a few seconds that a token was good
+      return uid === before ? false : uid; // the server caches the authentication of a token for a few seconds
     }, signal);
     const account = await client.get(ServiceAccounts, objectKey(accounts, 'renewed-controller'), signal);
     expect(after).toBe(account.metadata.uid);
   });
 
-  test('a token is renewed when most of its life is over', async ({ signal }) => {
+  test('a token is renewed before it expires', async ({ signal }) => {
     const accounts = await createNamespace(cluster, 'expiring');
     const clock = new FakeClock(systemClock.now());
     const asAccounts = (await builderFor({ serviceAccountNamespace: accounts, clock })).clientFor(
@@ -443,7 +443,7 @@ describe('identities', () => {
     expect(issued).toEqual(['POST', 'POST', 'POST', 'POST', 'POST']);
   });
 
-  test('a rotated token file is taken up without a restart', async ({ signal }) => {
+  test('a rotated token file is read without a restart', async ({ signal }) => {
     const token = async (name: string): Promise<string> => {
       await client.create(ServiceAccounts, { metadata: { namespace, name } }, signal);
       const { status } = await client.createToken(
@@ -478,7 +478,7 @@ describe('identities', () => {
   });
 });
 
-/** Whom the server takes the client for. */
+/** The user that the server authenticates. */
 async function whoAmI(as: Client, signal: AbortSignal): Promise<{ readonly uid?: string; readonly username?: string }> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';

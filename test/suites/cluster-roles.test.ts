@@ -49,7 +49,7 @@ async function untilResources(key: ObjectKey, expected: readonly string[], signa
   return read();
 }
 
-/** Everything that happens to an aggregating role. Returns what the role was each time. */
+/** All changes of an aggregating role. Returns the role after each. */
 async function play(prefix: string, signal: AbortSignal): Promise<ClusterRole[]> {
   const key = await createRoles(prefix, signal);
   const merge = (part: string, body: object): Promise<unknown> =>
@@ -66,7 +66,7 @@ async function play(prefix: string, signal: AbortSignal): Promise<ClusterRole[]>
   return states;
 }
 
-/** Which manager owns what, and the rules: nothing that names or times could make differ. */
+/** The owners of fields, and the rules, without names and times. */
 function comparable(role: ClusterRole): unknown {
   const owned = role.metadata.managedFields?.map(({ manager, operation, fieldsV1 }) => ({
     manager,

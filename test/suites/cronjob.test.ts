@@ -83,14 +83,14 @@ describe('a CronJob', () => {
     { name: 'history', jobs: 3, active: 0, events: ['SuccessfulDelete', 'SuccessfulDelete', 'SuccessfulDelete'] },
   ];
   for (const { name, jobs, active, events } of rows) {
-    test(`called ${name} has ${String(jobs)} Jobs, ${String(active)} of them active, and tells of it`, () => {
+    test(`called ${name} has ${String(jobs)} Jobs, ${String(active)} of them active, and records events`, () => {
       expect(jobsOf(name)).toHaveLength(jobs);
       expect(cronJobNamed(name).status?.active ?? []).toHaveLength(active);
       expect(reasonsOf(name)).toEqual(events);
     });
   }
 
-  test('names its Job after the minute and notes when it was meant to start, by the clocks of its zone', () => {
+  test('names its Job after the minute and records the scheduled time, in its time zone', () => {
     const [job] = jobsOf('time-zone');
     const lastScheduleTime = cronJobNamed('time-zone').status?.lastScheduleTime ?? '';
     const annotation = job?.metadata.annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp'] ?? '';
@@ -117,7 +117,7 @@ describe('a CronJob', () => {
   });
 });
 
-test('Jobs go when their time is up, as it stands by then, and no sooner', () => {
+test('Jobs are deleted after their current TTL, and not before', () => {
   const withTtl = objectsOf<Job>('Job').filter(({ metadata }) => metadata.name.startsWith('ttl-'));
   const going = withTtl.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const namesOf = (jobs: readonly Job[]): string[] => jobs.map(({ metadata }) => metadata.name.slice(4)).sort();

@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 test('ends in the same state with both controller managers', () => {
   const ignore = [
-    // In how many steps these roll out depends on which pods become ready together.
+    // The number of steps depends on which pods become ready together.
     'Event:Deployment rolls-* ScalingReplicaSet *',
     'ReplicaSet:metadata.generation',
     'ReplicaSet:status.observedGeneration',
@@ -59,7 +59,7 @@ function deploymentNamed(name: string): Deployment {
 const revisionOf = ({ metadata }: KubeObject): string =>
   metadata.annotations?.['deployment.kubernetes.io/revision'] ?? '';
 
-/** Revision and size of each set, oldest first: `1:0 2:5`. */
+/** Revision and size of each ReplicaSet, oldest first: `1:0 2:5`. */
 function sizesOf(name: string): string {
   const owned = objectsOf<ReplicaSet>('ReplicaSet').filter(({ metadata }) => metadata.labels?.['app'] === name);
   const sizes = owned.map((set) => `${revisionOf(set)}:${String(set.spec.replicas ?? 0)}`);
@@ -78,9 +78,9 @@ const failed = 'Progressing=False ProgressDeadlineExceeded';
 
 describe('a Deployment', () => {
   const rows = [
-    { name: 'rolls-by-percent', does: 'replaces old pods by new ones', sizes: '1:0 2:5', conditions: done },
-    { name: 'rolls-without-surge', does: 'may have to go without a pod', sizes: '1:0 2:2', conditions: done },
-    { name: 'recreates', does: 'retires the old pods before it creates new ones', sizes: '1:0 2:1', conditions: done },
+    { name: 'rolls-by-percent', does: 'replaces old pods with new ones', sizes: '1:0 2:5', conditions: done },
+    { name: 'rolls-without-surge', does: 'may be short of a pod', sizes: '1:0 2:2', conditions: done },
+    { name: 'recreates', does: 'deletes the old pods before it creates new ones', sizes: '1:0 2:1', conditions: done },
     { name: 'created-paused', does: 'creates nothing until it is resumed', sizes: '1:2', conditions: done },
     {
       name: 'scaled-while-paused',
@@ -90,31 +90,46 @@ describe('a Deployment', () => {
     },
     {
       name: 'scaled-midway',
-      does: 'shares a change of size among its sets',
+      does: 'scales its ReplicaSets in proportion',
       sizes: '1:14 2:9',
       conditions: [unavailable, 'Progressing=True ReplicaSetUpdated'],
     },
-    { name: 'scaled-down-midway', does: 'leaves nothing when nothing is wanted', sizes: '1:0 2:0', conditions: done },
-    { name: 'keeps-one-revision', does: 'forgets revisions beyond the limit', sizes: '3:0 4:1', conditions: done },
-    { name: 'goes-back', does: 'takes an old set back into use', sizes: '2:0 3:0 4:2', conditions: done },
+    { name: 'scaled-down-midway', does: 'has no pods at zero replicas', sizes: '1:0 2:0', conditions: done },
+    { name: 'keeps-one-revision', does: 'deletes revisions beyond the limit', sizes: '3:0 4:1', conditions: done },
+    { name: 'goes-back', does: 'reuses an old ReplicaSet', sizes: '2:0 3:0 4:2', conditions: done },
     { name: 'rolled-back-by-annotation', does: 'rolls back for old clients', sizes: '2:0 3:1', conditions: done },
-    { name: 'misses-deadline', does: 'says when it is stuck', sizes: '1:2', conditions: [unavailable, failed] },
-    { name: 'recovers-from-deadline', does: 'goes on with another template', sizes: '1:0 2:2', conditions: done },
-    { name: 'without-deadline', does: 'is not judged without a deadline', sizes: '1:1', conditions: [available] },
+    { name: 'misses-deadline', does: 'reports that it is stuck', sizes: '1:2', conditions: [unavailable, failed] },
+    { name: 'recovers-from-deadline', does: 'continues with another template', sizes: '1:0 2:2', conditions: done },
+    {
+      name: 'without-deadline',
+      does: 'never fails without a progress deadline',
+      sizes: '1:1',
+      conditions: [available],
+    },
     { name: 'min-ready-seconds', does: 'waits for pods to be ready for long enough', sizes: '1:2', conditions: done },
     {
       name: 'pods-refused',
-      does: 'says why there are no pods',
+      does: 'reports why there are no pods',
       sizes: '1:2',
       conditions: [unavailable, failed, 'ReplicaFailure=True FailedCreate'],
     },
     { name: 'pods-refused-at-first', does: 'takes that back', sizes: '1:2', conditions: done },
-    { name: 'rolls-over-a-bad-one', does: 'retires bad pods first', sizes: '1:0 2:0 3:4', conditions: done },
-    { name: 'adopts-a-set', does: 'adopts a set with its template', sizes: '1:2', conditions: done },
-    { name: 'adopts-an-old-set', does: 'adopts and retires any other set', sizes: '1:2 :0', conditions: done },
+    { name: 'rolls-over-a-bad-one', does: 'deletes unhealthy pods first', sizes: '1:0 2:0 3:4', conditions: done },
+    { name: 'adopts-a-set', does: 'adopts a ReplicaSet with its template', sizes: '1:2', conditions: done },
+    {
+      name: 'adopts-an-old-set',
+      does: 'adopts and scales down any other ReplicaSet',
+      sizes: '1:2 :0',
+      conditions: done,
+    },
     { name: 'lets-go-and-collides', does: 'finds another name', sizes: '1:1', conditions: done },
     { name: 'loses-a-pod', does: 'stays complete when it loses a pod', sizes: '1:2', conditions: done },
-    { name: 'being-deleted', does: 'only counts while it is being deleted', sizes: '1:1', conditions: done },
+    {
+      name: 'being-deleted',
+      does: 'only updates its status while it is being deleted',
+      sizes: '1:1',
+      conditions: done,
+    },
     { name: 'without-pods', does: 'has revisions even without pods', sizes: '1:0 2:0', conditions: done },
   ];
   for (const { name, does, sizes, conditions } of rows) {
@@ -124,7 +139,7 @@ describe('a Deployment', () => {
     });
   }
 
-  test('passes its annotations on to the newest set alone', () => {
+  test('copies its annotations to the newest ReplicaSet only', () => {
     const sets = objectsOf<ReplicaSet>('ReplicaSet').filter(
       ({ metadata }) => metadata.labels?.['app'] === 'rolls-by-percent',
     );
@@ -132,13 +147,13 @@ describe('a Deployment', () => {
     expect(causes.sort()).toEqual(['1 first', '2 second']);
   });
 
-  test('keeps the former revisions of a set that is back in use', () => {
+  test('keeps the former revisions of a reused ReplicaSet', () => {
     const sets = objectsOf<ReplicaSet>('ReplicaSet').filter(({ metadata }) => metadata.labels?.['app'] === 'goes-back');
     const newest = sets.find((set) => revisionOf(set) === '4');
     expect(newest?.metadata.annotations?.['deployment.kubernetes.io/revision-history']).toBe('1');
   });
 
-  test('tells of every step', () => {
+  test('records an event for every step', () => {
     const told = eventsOf('scaled-midway').map((event) => event.replace(/scaled-midway-\S+/, 'set'));
     expect(told.sort()).toEqual([
       'ScalingReplicaSet: Scaled down replica set set from 10 to 8',
@@ -150,7 +165,7 @@ describe('a Deployment', () => {
     ]);
   });
 
-  test('tells whether it could roll back', () => {
+  test('records whether it could roll back', () => {
     const told = eventsOf('rolled-back-by-annotation').filter((event) => !event.startsWith('Scaling'));
     expect(told.sort()).toEqual([
       'DeploymentRollback: Rolled back deployment "rolled-back-by-annotation" to revision 1',

@@ -63,7 +63,7 @@ function readyPods(slices: readonly EndpointSlice[]): string[] {
   );
 }
 
-test('a rolling update that spares no pod never leaves a proxy without endpoints', async ({ signal }) => {
+test('a rolling update of all pods never leaves a proxy without endpoints', async ({ signal }) => {
   // Slices of one endpoint: each change then moves endpoints between slices.
   await using manager = await start(
     ['deployment-controller', 'replicaset-controller', 'endpointslice-controller'],
@@ -94,12 +94,12 @@ test('a rolling update that spares no pod never leaves a proxy without endpoints
   }
   await eventually(async () => new Set(proxy.seen.at(-1)).size === 3, signal);
   await proxy.end();
-  expect(new Set(proxy.seen.flat()).size, 'pods of three versions were seen').toBe(9);
+  expect(new Set(proxy.seen.flat()).size, 'pods of three versions were observed').toBe(9);
   expect(proxy.seen.filter((names) => names.length === 0)).toEqual([]);
   expect(manager.logs()).not.toContain('reconcile failed');
 });
 
-test('what has lost its owner while nobody looked is cleared away at the start', async ({ signal }) => {
+test('objects whose owner was deleted while no manager ran are cleaned up at the start', async ({ signal }) => {
   const namespace = await createNamespace(cluster(), 'orphans');
   const user = new EndpointsUser(client, namespace, signal);
   const subsets = [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 80 }] }];

@@ -78,12 +78,12 @@ describe('in the end', () => {
   }
 });
 
-test('addresses that were left out are told of on the Endpoints', () => {
+test('truncated addresses are marked on the Endpoints', () => {
   const huge = endpointsOf(ours).find(({ metadata }) => metadata.name === 'huge');
   expect(huge?.metadata.annotations).toMatchObject({ 'endpoints.kubernetes.io/over-capacity': 'truncated' });
 });
 
-test('the Go controller manager comes to the same end', () => {
+test('the Go controller manager reaches the same end state', () => {
   const ignore = [
     '*:metadata.generation', // counts the writes, and how many changes come together in one is chance
     'Event:*ClusterIPNotAllocated*', // the API server's own
@@ -91,7 +91,7 @@ test('the Go controller manager comes to the same end', () => {
   expect(compareStates(comparable(ours), comparable(go), { names: ['ours', 'go'], ignore })).toEqual([]);
 });
 
-test('the Go controller manager finds nothing to change in what ours has written', async ({ signal }) => {
+test('the Go controller manager changes nothing that ours has written', async ({ signal }) => {
   const now = await stateNow(ours, signal); // it ran its own scenario in the meantime
   // It writes truncated Endpoints again whenever it looks at them, with the time of that, but to the same contents. And it
   // takes hints away when it looks at a Service before it has counted the nodes, which is a race at its start.
@@ -101,7 +101,7 @@ test('the Go controller manager finds nothing to change in what ours has written
   expect(subsetsOf(now)).toEqual(subsetsOf(ours));
 });
 
-test('ours finds nothing to change in what the Go controller manager has written', async ({ signal }) => {
+test('ours changes nothing that the Go controller manager has written', async ({ signal }) => {
   const run: Scenario['run'] = async ({ client, namespace }) => {
     const user = new EndpointsUser(client, namespace, signal);
     await user.service('last-in-line', { selector: { app: 'nobody' } });
@@ -121,7 +121,7 @@ function stateNow({ namespace }: State, signal: AbortSignal): Promise<State> {
   return dumpState(clients.clientFor('reader'), { namespace, kinds: scenario.kinds }, signal);
 }
 
-/** Without what is chance: the order of endpoints, which of many came where, and what uids bring into an order. */
+/** Without random parts: the order of endpoints, their assignment to slices, and orders that depend on uids. */
 function comparable(state: State): State {
   const objects = state.objects.map((dumped) => {
     const { kind, object } = dumped;
@@ -129,7 +129,7 @@ function comparable(state: State): State {
     if (kind !== 'EndpointSlice') return dumped;
     const slice = object as unknown as EndpointSlice;
     const { name } = object.metadata;
-    // Those of mirrored Endpoints forget at their first update that chance had a part in their name.
+    // Slices of mirrored Endpoints lose their generateName at the first update.
     const metadata = { ...object.metadata, generateName: name.replace(/[^-]*$/, '') };
     return { kind, object: { ...object, metadata, endpoints: comparableList(slice) } };
   });
@@ -148,7 +148,7 @@ function comparableEndpoints(endpoints: Endpoints): object {
   if (endpoints.metadata.name === 'huge') return { subsets: describeCountedEndpoints(endpoints) };
   const { metadata } = endpoints;
   if (metadata.name === 'many') {
-    // The number of syncs that its last pods take is chance. A sync without a new transition time drops the annotation.
+    // The number of syncs for its last pods is random. A sync without a new transition time drops the annotation.
     const { [triggerTimeAnnotation]: _byChance, ...annotations } = metadata.annotations ?? {};
     return { metadata: { ...metadata, annotations } };
   }

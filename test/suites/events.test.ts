@@ -32,8 +32,11 @@ const warning = (message: string): NewEvent => ({ type: 'Warning', reason: 'Fail
 async function recordAll(record: (recorder: EventRecorder) => void): Promise<string[]> {
   const logger = new RecordingLogger();
   const broadcaster = new EventBroadcaster({ client, clock: systemClock, logger, drainMs: 60_000 });
+  const stop = new AbortController();
+  const running = broadcaster.run(stop.signal);
   record(broadcaster.recorderFor('job-controller'));
-  await broadcaster.run(AbortSignal.abort());
+  stop.abort();
+  await running;
   return logger.lines.filter(({ level }) => level === 'error' || level === 'warn').map(({ message }) => message);
 }
 

@@ -58,7 +58,7 @@ interface Waves {
   readonly deletions: number;
 }
 
-/** Builds a graph while the manager looks on, and deletes some of it, each deletion after the last has had its effect. */
+/** Builds a graph while the manager runs, and deletes parts of it, one after another. */
 async function deleteInWaves({ client, namespace }: Stage, waves: Waves, signal: AbortSignal): Promise<void> {
   const random = seededRandom(waves.seed);
   const graph = planGraph(random, waves.graph);
@@ -91,7 +91,7 @@ const scenario: Scenario = {
         { prefix: 'circles', seed: 11, graph, modes: ['Background', 'Orphan'], deletions: 12 },
         signal,
       ),
-      // The Go binary never ends the deletion, in the foreground, of an object that owns itself.
+      // The Go binary never completes the foreground deletion of an object that owns itself.
       deleteInWaves(
         stage,
         {
@@ -116,6 +116,6 @@ async function refuseForeignOwner({ client, namespace, manager }: Stage, signal:
   await eventually(async () => !(await exists(client, Secrets, objectKey(namespace, 'refused'), signal)), signal);
 }
 
-test('leaves what the Go binary leaves, with the same owners and events', async ({ signal }) => {
+test('leaves the same objects as the Go binary, with the same owners and events', async ({ signal }) => {
   expect(await runWithBoth(cluster(), scenario, {}, signal)).toEqual([]);
 });

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 type Saved = KubeObject;
 
-/** One test's namespace and the few things tests do in it. */
+/** The namespace of one test, and its actions. */
 class Stage {
   readonly namespace: string;
   readonly #signal: AbortSignal;
@@ -178,7 +178,7 @@ describe.concurrent('the garbage collector', () => {
     expect((await stage.get(ConfigMaps, owner)).metadata.finalizers).toEqual(['foregroundDeletion']);
     await stage.patch(Secrets, blocking, released);
     await stage.untilGone(ConfigMaps, owner);
-    expect(await stage.has(Secrets, other)).toBe(true); // held by its finalizer, but nobody waits for it
+    expect(await stage.has(Secrets, other)).toBe(true); // kept by its finalizer, but it does not block
     await stage.patch(Secrets, other, released);
     await stage.untilGone(Secrets, other);
   });
@@ -306,7 +306,7 @@ describe.concurrent('the garbage collector', () => {
       referenceTo(ConfigMaps, config, { blockOwnerDeletion: true }),
     ]);
     const spare = await stage.create(widgets, 'spare', [referenceTo(widgets, part)]);
-    await stage.delete(ConfigMaps, config, 'Foreground'); // frees `part` by a merge patch: custom resources take no other
+    await stage.delete(ConfigMaps, config, 'Foreground'); // releases `part`, a custom resource, by a merge patch
     await stage.untilGone(ConfigMaps, config);
     await stage.untilOwnedBy(widgets, part, [owner]);
     await stage.untilSeen(widgets);
@@ -323,7 +323,7 @@ describe.concurrent('the garbage collector', () => {
     expect(await stage.has(ConfigMaps, config)).toBe(false);
   });
 
-  test('collects Deployments, which it sees through the informers of their controllers', async ({ signal }) => {
+  test('collects Deployments, which it observes through the informers of their controllers', async ({ signal }) => {
     const stage = await Stage.create(signal);
     const { namespace } = stage;
     const selector = { matchLabels: { app: 'web' } };
@@ -336,7 +336,7 @@ describe.concurrent('the garbage collector', () => {
     const untilPods = (count: number): Promise<unknown> =>
       watchUntil(client, Pods, { namespace, count }, () => true, signal);
 
-    // What the controller counts its informer has shown, and the garbage collector looks through the same one.
+    // The controller counts only observed objects, and the garbage collector uses the same informer.
     const untilCounted = (): Promise<unknown> =>
       watchUntil(client, ReplicaSets, { namespace }, ({ status }) => status?.replicas === 3, signal);
 

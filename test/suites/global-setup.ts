@@ -2,8 +2,8 @@ import type { TestProject } from 'vitest/node';
 import { binaryPath, isSandbox, startCluster } from '../cluster/index.ts';
 
 /**
- * Gets hold of the servers before any suite runs, and starts the cluster that suites share. Whatever is missing fails
- * the run here: a run without a real API server must not look like one that passed.
+ * Finds or builds the servers before any suite runs, and starts the shared cluster. A missing server fails the run
+ * here: a run without a real API server must not look like a success.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const names = isSandbox ? (['kubectl'] as const) : (['etcd', 'kube-apiserver', 'kubectl'] as const);

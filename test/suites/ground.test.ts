@@ -32,7 +32,7 @@ describe('a shared cluster', () => {
     expect(created).toMatchObject({ status: 201, body: { spec: { serviceAccountName: 'default' } } });
   });
 
-  test('knows a user and their groups from a certificate, and forbids what no role allows', async () => {
+  test('authenticates user and groups by certificate, and forbids requests without a role', async () => {
     const jane = { user: 'jane', groups: ['dev', 'ops'] };
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
@@ -44,7 +44,7 @@ describe('a shared cluster', () => {
     expect(forbidden).toMatchObject({ status: 403, body: { reason: 'Forbidden' } });
   });
 
-  test('publishes what a server needs to trust its front proxy', async () => {
+  test('publishes the CA of its front proxy', async () => {
     const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
     const { body } = await cluster.request({ path });
     expect(body).toMatchObject({
@@ -60,7 +60,7 @@ describe('a shared cluster', () => {
 describe('a cluster of its own', () => {
   const cluster = useCluster({ featureGates: { AllAlpha: false }, runtimeConfig: { 'api/alpha': false } });
 
-  test('keeps a Deployment over a killed and restarted API server', async () => {
+  test('keeps a Deployment across a crash of the API server', async () => {
     const path = await createDeployment(cluster(), 'default', 'survivor');
     await cluster().apiServer.kill();
     await expect(cluster().request({ path })).rejects.toThrow('ECONNREFUSED');
@@ -69,7 +69,7 @@ describe('a cluster of its own', () => {
     expect(read).toMatchObject({ status: 200, body: { metadata: { name: 'survivor' } } });
   });
 
-  test('keeps a Deployment over a killed and restarted etcd', async () => {
+  test('keeps a Deployment across a crash of etcd', async () => {
     const path = await createDeployment(cluster(), 'default', 'etcd-survivor');
     await cluster().etcd.kill();
     await cluster().etcd.start();
@@ -82,14 +82,14 @@ describe('a cluster of its own', () => {
     const pending = cluster()
       .request({ path: '/version' })
       .finally(() => (answered = true));
-    // etcd, not the clock, tells that time enough has passed: it answers a hundred times meanwhile.
+    // A hundred responses of etcd show that enough time has passed, without a clock.
     for (let i = 0; i < 100; i += 1) await fetch(`${cluster().etcdUrl}/health`);
     expect(answered).toBe(false);
     cluster().apiServer.resume();
     expect((await pending).status).toBe(200);
   });
 
-  test('has forgotten old revisions after a compaction: lists and watches from before it are gone', async () => {
+  test('drops old revisions in a compaction: lists and watches from before it get 410', async () => {
     const namespace = await createNamespace(cluster());
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
     await createDeployment(cluster(), namespace, 'first');
@@ -97,7 +97,7 @@ describe('a cluster of its own', () => {
     const before = (body as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
     await createDeployment(cluster(), namespace, 'second');
     await cluster().compact();
-    // What a server that runs on has in its watch cache it still remembers; a new one does not.
+    // A running server still has its watch cache; a new one does not.
     await cluster().apiServer.restart();
     const list = await cluster().request({ path: `${path}?resourceVersion=${before}&resourceVersionMatch=Exact` });
     expect(list).toMatchObject({ status: 410, body: { reason: 'Expired' } });
@@ -106,7 +106,7 @@ describe('a cluster of its own', () => {
   });
 });
 
-describe('clusters side by side', () => {
+describe('parallel clusters', () => {
   test('share nothing and leave nothing behind', async () => {
     const [one, two] = await Promise.all([startCluster(), startCluster()]);
     try {
@@ -123,7 +123,7 @@ describe('clusters side by side', () => {
 });
 
 describe('the watchdog', () => {
-  test('ends the servers of a process that was killed, a paused one too, and removes their directory', async () => {
+  test('stops the servers of a killed process, also a paused one, and removes their directory', async () => {
     const script = `
       import { startCluster } from ${JSON.stringify(join(import.meta.dirname, '../cluster/index.ts'))};
       const cluster = await startCluster();

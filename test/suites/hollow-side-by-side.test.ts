@@ -44,7 +44,7 @@ const hasReady =
   ({ status }: ReplicaSet): boolean =>
     status?.replicas === wanted && status.availableReplicas === wanted;
 
-/** A ReplicaSet scaled to a number of pods: the least that shows names, uids, owners, statuses and events. */
+/** A ReplicaSet that is scaled: the smallest scenario with names, uids, owners, statuses and events. */
 const scaledTo = (replicas: number): Scenario => ({
   controllers: ['replicaset-controller'],
   kinds: [ReplicaSets, Pods, CoreEvents],
@@ -60,7 +60,7 @@ test('a scenario ends in the same state with both controller managers', async ({
   expect(await runWithBoth(cluster(), scaledTo(2), {}, signal)).toEqual([]);
 });
 
-test('two scenarios that end in different states are told apart', async ({ signal }) => {
+test('different end states of two scenarios are reported', async ({ signal }) => {
   const two = await runWith('go', cluster(), scaledTo(2), signal);
   const four = await runWith('go', cluster(), scaledTo(4), signal);
   expect(compareStates(two, four)).toEqual(

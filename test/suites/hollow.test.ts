@@ -101,7 +101,7 @@ describe('hollow nodes', () => {
     expect(hollow.nodeNames).toContain(pod.spec.nodeName);
   });
 
-  test('make a pod unready and ready again when its annotation says so', async ({ signal }) => {
+  test('make a pod unready and ready again by its annotation', async ({ signal }) => {
     const namespace = await createNamespace(cluster());
     const created = await client.create(Pods, podObject(namespace, 'a'), signal);
     await podWhen(namespace, isReady, signal);
@@ -113,7 +113,7 @@ describe('hollow nodes', () => {
     await podWhen(namespace, (pod) => !isReady(pod), signal);
     await annotate(null);
     const pod = await podWhen(namespace, isReady, signal);
-    // Nothing of the time between is left in the conditions.
+    // The conditions do not show the time between.
     expect(pod.status?.conditions?.find(({ type }) => type === 'Ready')).not.toHaveProperty('reason');
   });
 
@@ -141,7 +141,7 @@ describe('hollow nodes', () => {
     ]);
   });
 
-  test('let a deleted pod run until its grace period ends', async ({ signal }) => {
+  test('keep a deleted pod running until its grace period ends', async ({ signal }) => {
     const namespace = await createNamespace(cluster());
     const pod = await client.create(Pods, podObject(namespace, 'a'), signal);
     await podWhen(namespace, isReady, signal);
@@ -153,7 +153,7 @@ describe('hollow nodes', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(deleted.metadata.deletionTimestamp ?? ''));
   });
 
-  test('leave a deleted pod with finalizers behind in its end state', async ({ signal }) => {
+  test('leave a deleted pod with finalizers in its end state', async ({ signal }) => {
     const namespace = await createNamespace(cluster());
     const annotations = { 'hollow-node/stop-after': '0s', 'hollow-node/stop-exit-code': '0' };
     const options = { annotations, finalizers: ['example.com/keep'] };
@@ -174,12 +174,12 @@ describe('hollow nodes', () => {
     hollow.stopHeartbeats(nodeName);
     const silentSince = await renewTime(nodeName, signal);
     await client.create(Pods, podObject(namespace, 'a', { spec: { nodeName } }), signal);
-    // The others go on meanwhile: two renewals of a neighbour are a whole period.
+    // The others continue: two renewals of another node are a whole period.
     for (let renewals = 0; renewals < 2; renewals++) {
       const before = await renewTime('hollow-node-8', signal);
       await eventually(async () => (await renewTime('hollow-node-8', signal)) !== before, signal);
     }
-    // One renewal may have been on its way.
+    // One renewal may have been in flight.
     const silent = await renewTime(nodeName, signal);
     expect(Date.parse(silent ?? '') - Date.parse(silentSince ?? '')).toBeLessThan(500);
     await podWhen(namespace, ({ status }) => status?.phase === 'Pending', signal);

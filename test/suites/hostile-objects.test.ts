@@ -51,6 +51,7 @@ function startAllControllers(): Promise<Manager> {
     `--service-account-private-key-file=${cluster().files.serviceAccountKey}`,
     '--node-monitor-period=1s',
     '--node-monitor-grace-period=5s',
+    '--horizontal-pod-autoscaler-sync-period=1s',
     '--terminated-pod-gc-threshold=5',
   ]);
 }
@@ -74,7 +75,10 @@ async function act(stranger: Stranger, until: number): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, loop));
 }
 
-/** Every queue has been empty once: whatever hostile objects fail and are tried again, somebody takes keys. */
+/**
+ * Waits until every queue has been empty once: workers still take keys, although syncs of hostile objects fail and are
+ * retried.
+ */
 async function queuesDrain(manager: Manager, signal: AbortSignal): Promise<void> {
   let busy = (await readHealth(manager)).busyQueues;
   await eventually(async () => {

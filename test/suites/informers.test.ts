@@ -17,15 +17,15 @@ import { createNamespace, useCluster } from './use-cluster.ts';
 const totalChanges = Number(process.env['INFORMER_CHANGES'] ?? 2_500);
 /** Ends a run that hangs, and no other: a busy machine makes some hundred changes a second. */
 const longEnough = 120_000 + totalChanges * 20;
-/** A paused server is to be noticed within a test's time. */
+/** Short, so that a paused server is detected within a test. */
 const impatient = { idleTimeoutMs: 1500, requestTimeoutMs: 1500 };
 
 const byWriter = defineIndex<ConfigMap>('data.writer', ({ data }) => [data?.['writer'] ?? 'nobody']);
 
 interface Clients {
-  /** For the informers: gives up early on a server that does not answer. */
+  /** For the informers: a short timeout, to detect a server that does not respond. */
   readonly reader: Client;
-  /** For the changes, each of which has to be answered, however long it takes. */
+  /** For the changes, which must succeed, however long they take. */
   readonly writer: Client;
 }
 
@@ -45,7 +45,7 @@ function useClients(cluster: () => Cluster): () => Clients {
   };
 }
 
-/** What the server has, read when nobody writes. */
+/** The objects of the server, read while there are no writes. */
 async function stateOf(client: Client, namespace: string, signal: AbortSignal): Promise<Map<ObjectKey, ConfigMap>> {
   const { items } = await client.listAll(ConfigMaps, { namespace }, signal);
   return new Map(items.map((item) => [keyOf(item), item]));
@@ -92,7 +92,7 @@ function observe({ reader }: Clients, namespace: string) {
   return { informer, mirror, client, logger, namespace, store: informer.store, finish };
 }
 
-/** The server neither answers nor closes a connection until the informer has found its watch dead. */
+/** The server neither responds nor closes a connection until the informer has replaced its watch. */
 async function pauseUntilNoticed({ apiServer }: Cluster, { logger }: Observed, signal: AbortSignal): Promise<void> {
   const failures = (): number => logger.lines.filter(({ message }) => message === 'list or watch failed').length;
   const before = failures();
@@ -130,7 +130,7 @@ describe('an informer of a real server', () => {
   const clients = useClients(cluster);
 
   test(
-    'tells every change once while connections die in silence',
+    'delivers every change once while connections die silently',
     async ({ signal }) => {
       const namespace = await createNamespace(cluster());
       const observed = observe(clients(), namespace);
@@ -180,7 +180,7 @@ describe('an informer of a real server', () => {
         },
         () =>
           cutDuring(observed, async () => {
-            await writers.until(200, signal); // so that there is something to be missed
+            await writers.until(200, signal); // so that changes are missed
             await apiServer.kill();
             await cluster().compact();
             await apiServer.start();
@@ -191,7 +191,7 @@ describe('an informer of a real server', () => {
         const registration = observed.informer.addHandler(late.handler);
         const changes = Math.ceil((totalChanges * 0.7) / troubles.length);
         await writers.run(Math.ceil(changes / 3), signal);
-        const over = Promise.resolve().then(trouble); // when the writers below are at work
+        const over = Promise.resolve().then(trouble); // when the writers below run
         await writers.run(Math.ceil(changes / 3), signal, over);
         await over;
         await writers.run(Math.ceil(changes / 3), signal);
@@ -202,7 +202,7 @@ describe('an informer of a real server', () => {
         late.expectHolds(state);
         registration.remove();
       }
-      expect(observed.mirror.missedDeletes).toBeGreaterThan(0); // there were lists that found objects gone
+      expect(observed.mirror.missedDeletes).toBeGreaterThan(0); // relists found deleted objects
       await observed.finish();
     },
     longEnough,

@@ -32,7 +32,7 @@ beforeAll(async () => {
   clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'job-crash-suite' });
   client = clients.clientFor('job-crash-suite');
   informers = createSharedInformerFactory({ client, clock: systemClock, logger: silentLogger, random: Math.random });
-  const nodes = { client, clock: systemClock, logger: silentLogger, nodes: 5, podStopDelayMs: 0 };
+  const nodes = { client, clock: systemClock, logger: silentLogger, nodes: 5, podStopDelayMs: 0, jobRunMs: Infinity };
   hollow = await startHollowNodes(nodes, stop.signal);
 });
 
@@ -100,7 +100,7 @@ test(`no pod is counted twice or lost, however often the manager is killed (seed
   expectBackoff(items.filter(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name'] === retrying));
 });
 
-/** A Job whose pods all fail, and how long it has to wait before each but the first, whoever is killed meanwhile. */
+/** A Job whose pods all fail, and the back-off before each pod but the first, whichever process is killed meanwhile. */
 const retrying = 'retrying';
 const backoffSeconds: readonly number[] = [10, 20];
 
@@ -131,7 +131,10 @@ function isCountedRight({ metadata, status }: Job, { succeeded, failed }: Ends):
   );
 }
 
-/** Sees every pod end, and at once deletes a third of those that did, but for the pods that a back-off is read from: only their finalizers keep them until counted. */
+/**
+ * Observes the end of every pod, and at once deletes a third of them, except the pods that decide a back-off: only
+ * their finalizers keep them until they are counted.
+ */
 function recordEnds(
   random: () => number,
   signal: AbortSignal,

@@ -18,7 +18,7 @@ let hollow: HollowNodes;
 let ours: State;
 let go: State;
 
-/** Every feature at once, each on a Job of its own. */
+/** Every feature, each on its own Job. */
 const scenario: Scenario = {
   controllers: ['job-controller'],
   kinds: [Jobs, Pods, CoreEvents],
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
   clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'job-suite' });
   const client = clients.clientFor('hollow-nodes');
-  const nodes = { client, clock: systemClock, logger: silentLogger, nodes: 3, podStopDelayMs: 0 };
+  const nodes = { client, clock: systemClock, logger: silentLogger, nodes: 3, podStopDelayMs: 0, jobRunMs: Infinity };
   hollow = await startHollowNodes(nodes, stop.signal);
   ours = await runWith('ours', cluster(), scenario, stop.signal);
   go = await runWith('go', cluster(), scenario, stop.signal);
@@ -66,13 +66,13 @@ const rows: { job: string; does: string; status: JobStatus; ends?: string }[] = 
   },
   {
     job: 'backoff-limit',
-    does: 'fails when its pods failed too often',
+    does: 'fails at its backoff limit',
     status: { failed: 2 },
     ends: 'Failed BackoffLimitExceeded',
   },
   {
     job: 'backoff-limit-ends-others',
-    does: 'ends and counts the pods that still run when it fails',
+    does: 'stops and counts the pods that still run when it fails',
     status: { failed: 3 },
     ends: 'Failed BackoffLimitExceeded',
   },
@@ -96,13 +96,13 @@ const rows: { job: string; does: string; status: JobStatus; ends?: string }[] = 
   },
   {
     job: 'failed-index',
-    does: 'gives up an index that failed too often, and goes on with the others',
+    does: 'fails an index at its backoff limit, and continues with the others',
     status: { succeeded: 3, failed: 2, completedIndexes: '0,2,3', failedIndexes: '1' },
     ends: 'Failed FailedIndexes',
   },
   {
     job: 'max-failed-indexes',
-    does: 'fails with one index too many',
+    does: 'fails with too many failed indexes',
     status: { failed: 3, failedIndexes: '0' },
     ends: 'Failed MaxFailedIndexesExceeded',
   },
@@ -118,50 +118,55 @@ const rows: { job: string; does: string; status: JobStatus; ends?: string }[] = 
     status: { succeeded: 1 },
     ends: 'Complete CompletionsReached',
   },
-  { job: 'policy-counts', does: 'counts what a rule says', status: { failed: 1 }, ends: 'Failed BackoffLimitExceeded' },
+  {
+    job: 'policy-counts',
+    does: 'counts failures by its rules',
+    status: { failed: 1 },
+    ends: 'Failed BackoffLimitExceeded',
+  },
   {
     job: 'policy-fails-index',
-    does: 'gives up an index for an exit code',
+    does: 'fails an index for an exit code',
     status: { succeeded: 1, failed: 1, completedIndexes: '1', failedIndexes: '0' },
     ends: 'Failed FailedIndexes',
   },
   {
     job: 'success-policy',
-    does: 'is complete when the indexes that matter are',
+    does: 'is complete by its success policy',
     status: { succeeded: 1, completedIndexes: '1' },
     ends: 'Complete SuccessPolicy',
   },
   {
     job: 'replaces-terminating',
-    does: 'replaces a pod on its way out, and is not over before that has gone',
+    does: 'replaces a terminating pod, and does not finish before it is deleted',
     status: { succeeded: 1, failed: 1 },
     ends: 'Complete CompletionsReached',
   },
   {
     job: 'replaces-only-ended',
-    does: 'replaces a pod once it has ended',
+    does: 'replaces a pod once it has failed',
     status: { succeeded: 1, failed: 1 },
     ends: 'Complete CompletionsReached',
   },
-  { job: 'deadline', does: 'fails when its time is up', status: { failed: 2 }, ends: 'Failed DeadlineExceeded' },
+  { job: 'deadline', does: 'fails at its deadline', status: { failed: 2 }, ends: 'Failed DeadlineExceeded' },
   {
     job: 'suspend-resume',
-    does: 'loses its pods when suspended, takes another place to run, and completes after that',
+    does: 'stops its pods when suspended, may change its node selector, and completes later',
     status: { succeeded: 2 },
     ends: 'Complete CompletionsReached',
   },
   { job: 'stays-suspended', does: 'runs nothing while suspended', status: {} },
-  { job: 'managed-by-other', does: 'is left to its manager', status: {} },
-  { job: 'parallelism', does: 'runs as many pods as it is told to', status: {} },
+  { job: 'managed-by-other', does: 'is ignored if another controller manages it', status: {} },
+  { job: 'parallelism', does: 'follows changes of its parallelism', status: {} },
   {
     job: 'elastic-index',
-    does: 'shrinks, and forgets the indexes it no longer has',
+    does: 'scales down, and drops the indexes that it no longer has',
     status: { succeeded: 3, completedIndexes: '0-2' },
     ends: 'Complete CompletionsReached',
   },
   {
     job: 'adoption',
-    does: 'adopts pods that it selects and lets go of others',
+    does: 'adopts pods that it selects and releases others',
     status: { succeeded: 2 },
     ends: 'Complete CompletionsReached',
   },
@@ -189,7 +194,7 @@ describe('a Job', () => {
     }
   });
 
-  test('leaves no finalizer behind, not even when it is deleted itself', () => {
+  test('leaves no finalizer behind, even when it is deleted', () => {
     expect(podsOf('deleted-job')).toHaveLength(2);
     const kept = ours.objects.filter(({ object }) => object.metadata.finalizers?.includes(trackingFinalizer) === true);
     expect(kept.map(({ object }) => object.metadata.name)).toEqual([]);

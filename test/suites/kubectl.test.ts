@@ -15,8 +15,8 @@ import { sameOnAnyServer } from '../support/kubectl-screen.ts';
 import { useCluster } from './use-cluster.ts';
 
 /**
- * What users do with kubectl, on the sandbox and on a real API server, both with the same controllers and nodes: whoever
- * looks at the two screens must not be able to tell which is which.
+ * kubectl on the sandbox and on a real API server, both with the same controllers and nodes: the output must be the
+ * same.
  */
 const cluster = useCluster();
 const directory = mkdtempSync(join(tmpdir(), 'kubectl-'));
@@ -34,7 +34,7 @@ beforeAll(async () => {
     writeFileSync(join(directory, name), text, { mode: name === 'editor' ? 0o700 : 0o600 });
   }
   const program = dirname(await binaryPath('kubectl'));
-  const sandbox = stack.use(await startSandboxCluster({ logger: silentLogger }));
+  const sandbox = stack.use(await startSandboxCluster({ logger: silentLogger, cloud: false }));
   await startNodesAndControllers();
   const terminals = {
     sandbox: terminal(program, sandbox.sandbox.kubeconfigFile),
@@ -51,7 +51,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** What the sandbox brings along. */
+/** Objects that the sandbox has from the start. */
 async function startNodesAndControllers(): Promise<void> {
   const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
   const clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'kubectl-suite' });
@@ -85,12 +85,12 @@ async function play(env: Terminal): Promise<string[]> {
 
 function run(line: string, env: Terminal): Promise<string> {
   return new Promise((resolve) => {
-    // A command that fails has its say too.
+    // A command that fails has output too.
     execFile('sh', ['-c', line], { env, cwd: directory }, (_error, stdout, stderr) => resolve(stdout + stderr));
   });
 }
 
-/** `kubectl get -w` beside one change of each sort. */
+/** `kubectl get -w` beside one change of each type. */
 async function watch(env: Terminal): Promise<string> {
   const selected = ['get', 'configmaps', '--field-selector=metadata.name=seen', '-w', '--output-watch-events'];
   await run('kubectl create configmap seen', env);

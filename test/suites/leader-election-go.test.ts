@@ -26,7 +26,7 @@ afterAll(() => clients.close());
 interface Contender {
   readonly name: 'ours' | 'go';
   readonly process: ServerProcess;
-  /** When it said that it started to lead, each time; and that it takes part, each time. */
+  /** When it logged that it leads, each time; and that it is a candidate, each time. */
   ledAt(): number[];
   timesWaiting(): number;
 }
@@ -101,7 +101,7 @@ test('our manager and the Go one take over from a killed leader, and never lead 
     led.set(leader.name, leader.ledAt().length);
     await leader.process.kill();
     terms.push({ name: leader.name, fromMs, toMs: Date.now() });
-    await nextLeader(); // so that the lease has changed hands before the dead one comes back
+    await nextLeader(); // so that the lease has a new holder before the killed one returns
     const waited = leader.timesWaiting();
     await leader.process.start();
     await eventually(async () => leader.timesWaiting() > waited, signal);
@@ -115,10 +115,10 @@ test('our manager and the Go one take over from a killed leader, and never lead 
   for (const [index, term] of terms.entries()) {
     expect(term.fromMs).toBeLessThan(term.toMs);
     const next = terms[index + 1];
-    // From its own word on until it was dead for sure: the next one's word must come later.
+    // From its log line until it was certainly dead: the next one's line must come later.
     expect(next?.fromMs ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(term.toMs);
   }
-  // The lease tells the same story: one transition for each change of holder, from nobody to the last.
+  // The lease agrees: one transition for each change of holder.
   const holders = lease.specs.filter((spec, index) => spec.holderIdentity !== lease.specs[index - 1]?.holderIdentity);
   expect(holders.map(({ leaseTransitions }) => leaseTransitions)).toEqual(holders.map((_, index) => index));
   expect(holders.length).toBe(rounds + 1);
@@ -126,7 +126,7 @@ test('our manager and the Go one take over from a killed leader, and never lead 
   await expectSameEvents(signal);
 }, 600_000); // ten turns of several seconds each: this only ends a run that hangs
 
-/** Both have recorded "became leader" on the lease: the two events may differ in what is about one occurrence only. */
+/** Both have recorded "became leader" on the lease: the two events may differ only in fields of one occurrence. */
 async function expectSameEvents(signal: AbortSignal): Promise<void> {
   const about = {
     namespace: lock.namespace,

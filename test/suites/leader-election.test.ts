@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => clients.close());
 
-/** A candidate whose work is to be seen. */
+/** A candidate that records its work. */
 function startCandidate(name: string, identity: string, changes: Partial<LeaderElectionOptions> = {}) {
   const options: LeaderElectionOptions = {
     client: clients.clientFor(identity),
@@ -59,7 +59,7 @@ async function getLease(name: string, signal: AbortSignal): Promise<LeaseSpec> {
 
 describe('two candidates on one lease', () => {
   test('hand over at once on a clean stop', async ({ signal }) => {
-    // Ten minutes: only a released lease can change hands within this test.
+    // Ten minutes: only a released lease can get a new holder within this test.
     const long = { leaseDurationMs: 600_000, renewDeadlineMs: 300_000 };
     const first = startCandidate('clean', 'first', long);
     await first.leading;

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 
 import { ConfigMaps, Namespaces, objectKey, Pods } from '../../pkg/api/index.ts';
 import { runBounded } from '../../pkg/controller/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { startManager, type Manager } from '../support/manager.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
+import { startSlowWebhook } from '../support/slow-webhook.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 import { useNodes } from './use-nodes.ts';
 
@@ -22,10 +24,16 @@ test('more pods than one deletecollection can delete are still deleted before ev
   const { client } = nodes();
   const namespace = await createNamespace(cluster(), 'many');
   const spec = { schedulerName: 'none', containers: [{ name: 'app', image: 'example' }] };
-  const pods = Array.from({ length: 1500 }, (_, index) => ({ metadata: { namespace, name: `pod-${index}` }, spec }));
+  const pods = Array.from({ length: 250 }, (_, index) => ({ metadata: { namespace, name: `pod-${index}` }, spec }));
   await runBounded(8, pods, async (pod) => {
     await client.create(Pods, pod, signal);
   });
+  // The server asks it about one pod after the other: 250 pods take more than the second that a request may last.
+  await using webhook = await startSlowWebhook(cluster(), { namespace, operation: 'DELETE', answerMs: 5 });
+  await eventually(async () => {
+    await cluster().request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/pods/pod-0?dryRun=All` });
+    return webhook.asked > 0;
+  }, signal);
   const needed = await client.create(ConfigMaps, { metadata: { namespace, name: 'needed' } }, signal);
   const flags = [
     '--controllers=namespace-controller',

@@ -92,7 +92,7 @@ const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name
 const selector = { matchLabels: { a: 'b' } };
 const once = { template: { spec: { ...template.spec, restartPolicy: 'Never' } }, suspend: true };
 
-/** Twelve kinds, and what makes an object of each. */
+/** Twelve kinds, with an object of each. */
 const contents: readonly (readonly [Kind, object])[] = [
   [ConfigMaps, { data: { a: 'b' } }],
   [Secrets, { data: { a: 'eA==' } }],
@@ -156,7 +156,7 @@ test('other objects stay until the grace period of the last pod has ended', asyn
     const { name, deletionGracePeriodSeconds, deletionTimestamp } = event.object.metadata;
     if (deletionTimestamp !== undefined && !graces.has(name)) graces.set(name, deletionGracePeriodSeconds);
     if (event.type !== 'DELETED') continue;
-    // The deletion of a ConfigMap comes after that of the last pod, so the cluster cannot be without it yet.
+    // The ConfigMap is deleted after the last pod, so it must still exist now.
     const needed = await client.listAll(
       ConfigMaps,
       { namespace, resourceVersion: event.object.metadata.resourceVersion, resourceVersionMatch: 'Exact' },
@@ -169,8 +169,8 @@ test('other objects stay until the grace period of the last pod has ended', asyn
   await untilGone(namespace, signal);
 });
 
-// Every resource of the API server itself knows deletecollection; the sandbox has no others.
-test.skipIf(isSandbox)('what has no deletecollection goes item by item', async ({ signal }) => {
+// Every resource of kube-apiserver itself supports deletecollection; the sandbox has no others.
+test.skipIf(isSandbox)('resources without deletecollection are deleted one by one', async ({ signal }) => {
   await using api = await startAggregatedApi(cluster(), client, signal);
   const namespace = await createNamespace(cluster(), 'shelf');
   for (const name of ['a', 'b', 'c']) api.books.add(`${namespace}/${name}`);
@@ -183,7 +183,7 @@ test.skipIf(isSandbox)('what has no deletecollection goes item by item', async (
   expect(api.deletions.toSorted()).toEqual(['a', 'b', 'c'].map((name) => `DELETE ${path}/${name}`));
 });
 
-/** The conditions of a namespace once it has all of them, but for times and the name of the namespace. */
+/** The conditions of a namespace once it has all of them, without times and the name of the namespace. */
 async function conditionsOf(namespace: string, signal: AbortSignal): Promise<readonly string[]> {
   const { status } = await eventually(async () => {
     const live = await client.get(Namespaces, objectKey(undefined, namespace), signal);
@@ -206,7 +206,7 @@ interface Blocked {
 const held = (...finalizers: readonly string[]): object => ({ metadata: { finalizers } });
 const hold = 'example.com/hold';
 
-/** By a policy, which the sandbox does not know. */
+/** By a policy, which the sandbox does not support. */
 const denied: Blocked = {
   name: 'denied',
   objects: [
@@ -259,7 +259,7 @@ async function createBlocked({ name, finalizers = [], objects }: Blocked, prefix
   return namespace;
 }
 
-/** Lets nobody delete a Secret with a certain label. */
+/** Forbids the deletion of Secrets with a certain label. */
 async function denyDeletions(signal: AbortSignal): Promise<void> {
   const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
   const head = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: 'keep' } };
@@ -275,7 +275,7 @@ async function denyDeletions(signal: AbortSignal): Promise<void> {
   await client.request({ method: 'POST', path: policies.replace(/policies$/, 'policybindings'), body }, signal);
   await eventually(async () => {
     const metadata = { namespace: 'default', name: 'probe', labels: { keep: 'yes' } };
-    await client.create(Secrets, { metadata }, signal).catch(() => undefined); // there from the last attempt
+    await client.create(Secrets, { metadata }, signal).catch(() => undefined); // exists from the last attempt
     return client.delete(Secrets, objectKey('default', 'probe'), {}, signal).then(
       () => false as const,
       () => true,
@@ -283,7 +283,7 @@ async function denyDeletions(signal: AbortSignal): Promise<void> {
   }, signal);
 }
 
-/** What each of the two managers says of namespaces that cannot go, by name. */
+/** The conditions that each of the two managers sets on namespaces that cannot be deleted, by name. */
 async function tell(manager: ManagerName, signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
   const told = new Map<string, readonly string[]>();
   await using _manager = await start(manager);

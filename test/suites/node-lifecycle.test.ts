@@ -86,7 +86,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
     const labels = zone === undefined ? {} : { zone: `:\0:${zone}` };
     return sampleValue(parsePrometheusText(String(body)), name, labels) ?? Number.NaN;
   }
-  /** So many more looks at all nodes: what would have happened by now has. */
+  /** Waits for this many more checks of all nodes: everything that is due has happened then. */
   async function afterPasses(count: number, signal: AbortSignal): Promise<void> {
     const passes = () => metric('node_collector_update_all_nodes_health_duration_seconds_count');
     const until = (await passes()) + count;
@@ -188,7 +188,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
       const taint = spec.taints?.find(({ effect }) => effect === 'NoExecute');
       return Date.parse(taint?.timeAdded ?? '');
     });
-    // At one a second the third cannot come within less than two of the first; times are told in whole seconds.
+    // At one a second, the third cannot follow within less than two seconds of the first; times are in whole seconds.
     expect(Math.max(...addedMs) - Math.min(...addedMs)).toBeGreaterThanOrEqual(1000);
     expect(await metric('node_collector_evictions_total', 'zone-a')).toBe(before + 3);
     expect(await metric('node_collector_unhealthy_nodes_in_zone', 'zone-a')).toBe(3);
@@ -203,7 +203,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
     const unhealthy = () => metric('node_collector_unhealthy_nodes_in_zone', 'zone-a');
     await eventually(async () => (await unhealthy()) === 7, signal);
     await afterPasses(20, signal);
-    // They are not all found silent in one look, and the first of them is a node like any other until then.
+    // They are not all found not ready in one check, and the first of them is an ordinary node until then.
     expect(await metric('node_collector_evictions_total', 'zone-a')).toBeLessThanOrEqual(before + 2);
   });
 
@@ -233,7 +233,7 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
 });
 
 describe('both controller managers', () => {
-  /** Runs the scenario with ours and with the Go one, and tells in what their ends differ. */
+  /** Runs the scenario with our manager and with the Go one, and returns the differences of their end states. */
   async function compareEnds(scenario: Scenario, signal: AbortSignal): Promise<readonly string[]> {
     const nodeEvents: string[][] = [];
     const runAlone = async (manager: ManagerName): Promise<State> => {
@@ -254,7 +254,7 @@ describe('both controller managers', () => {
   // Not 1: at that rate the Go binary never evicts again after a full disruption.
   const setting = { controllers, flags: [...shortPeriods, '--node-eviction-rate=2'] };
 
-  test('leave the same nodes, pods and events behind after troubles of all kinds', async ({ signal }) => {
+  test('leave the same nodes, pods and events behind after all kinds of failures', async ({ signal }) => {
     expect(await compareEnds(troubles(user, setting), signal)).toEqual([]);
   });
 
@@ -264,8 +264,8 @@ describe('both controller managers', () => {
 });
 
 /**
- * NoSchedule and NoExecute taints come from two loops: which is first is chance. In a cluster in full disruption
- * the scenario has seen to NoExecute taints.
+ * Two loops add NoSchedule and NoExecute taints, in random order. The full disruption scenario itself waits for
+ * NoExecute taints.
  */
 function tidy(state: State): State {
   const nodes = state.objects.filter(({ kind }) => kind === 'Node');

@@ -19,8 +19,8 @@ import { startManager } from '../support/manager.ts';
 import type { ManagerName } from '../support/side-by-side.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 
-// Both wait most of the time for the quarantine to end, so they can do it side by side. Each has its own cluster: the
-// threshold counts the pods of all namespaces.
+// Both mostly wait for the quarantine to end, so they run in parallel. Each has its own cluster: the threshold counts
+// the pods of all namespaces.
 const ourCluster = useCluster();
 const goCluster = useCluster();
 
@@ -47,9 +47,9 @@ async function createNode({ client, signal }: Stage, name: string, node: Partial
 interface Wanted {
   readonly nodeName?: string;
   readonly status?: PodStatus;
-  /** Asked to go by its user. */
+  /** Deleted by its user. */
   readonly deleted?: boolean;
-  /** Kept by a finalizer, so that what became of it can be seen. */
+  /** Kept by a finalizer, so that its state can be compared. */
   readonly kept?: boolean;
 }
 
@@ -76,7 +76,7 @@ async function setStage(stage: Stage): Promise<void> {
   await createNode(stage, 'silent', {}, 'Unknown');
   await createNode(stage, 'out', { spec: { taints: [outOfService] } }, 'Unknown');
   await createNode(stage, 'doomed', {}, 'True');
-  // What is kept counts as finished once it has failed: first in age and name, it takes no place from the others.
+  // A kept pod counts as finished once it has failed. It is first by age and name, so it takes no place of the others.
   await createPod(stage, 'a-kept-orphan', { nodeName: 'doomed', status: running, kept: true });
   await createPod(stage, 'orphan', { nodeName: 'doomed', status: running });
   await createPod(stage, 'a-kept-unscheduled', { deleted: true, kept: true });
@@ -87,8 +87,8 @@ async function setStage(stage: Stage): Promise<void> {
   await createPod(stage, 'healthy-terminating', { nodeName: 'healthy', status: running, deleted: true });
   await createPod(stage, 'running', { nodeName: 'healthy', status: running });
   await createPod(stage, 'waiting', {});
-  // Five of them are finished, the last one by an eviction: that one goes first, then the oldest. Names decide among
-  // those of the same second.
+  // Five of them are finished, the last one by an eviction: that one is deleted first, then the oldest. Pods of the
+  // same second are ordered by name.
   for (const name of ['finished-1', 'finished-2', 'finished-3', 'finished-4']) {
     await createPod(stage, name, { nodeName: 'healthy', status: succeeded });
   }
@@ -134,7 +134,9 @@ async function start(manager: ManagerName, cluster: Cluster): Promise<() => Prom
   return () => process.stop();
 }
 
-test('pods that nobody will end are failed and deleted, as by the Go binary, and no others', async ({ signal }) => {
+test('pods that no kubelet will stop are failed and deleted, as by the Go binary, and no others', async ({
+  signal,
+}) => {
   const [ours, go] = await Promise.all([runStage('ours', ourCluster(), signal), runStage('go', goCluster(), signal)]);
   expect(compareStates(ours, go, { names: ['ours', 'go'] })).toEqual([]);
   const names = ours.objects.map(({ object }) => object.metadata.name);

@@ -77,19 +77,19 @@ const rows: readonly Row[] = [
     message: /Generic: .*Controlers/,
   },
   {
-    name: 'a configuration file that is not there',
+    name: 'a configuration file that does not exist',
     flags: () => ['--config=/nowhere.yaml'],
     exitCode: exitCodes.environment,
     message: /--config: .*nowhere/,
   },
   {
-    name: 'a kubeconfig that is not there',
+    name: 'a kubeconfig that does not exist',
     flags: () => ['--kubeconfig=/nowhere.conf'],
     exitCode: exitCodes.environment,
     message: /--kubeconfig: .*nowhere/,
   },
   {
-    name: 'a kubeconfig that is none',
+    name: 'a kubeconfig that is not valid',
     flags: () => [`--kubeconfig=${write('broken.conf', '{ clusters: [')}`],
     exitCode: exitCodes.environment,
     message: /--kubeconfig: .*broken\.conf/,
@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
     message: /KUBERNETES_SERVICE_HOST/,
   },
   {
-    name: 'a server that is not there, without a lease to stand for',
+    name: 'a server that does not run, without leader election',
     flags: async () => {
       const url = `https://127.0.0.1:${String(await findFreePort())}`;
       return [
@@ -114,7 +114,7 @@ const rows: readonly Row[] = [
     message: /API server https:.* not healthy within 10s: .*ECONNREFUSED/,
   },
   {
-    name: 'a server that is not there, when it should say whose certificates to believe',
+    name: 'a server that does not run, if the client CA has to be read from it',
     flags: async () => {
       const url = `https://127.0.0.1:${String(await findFreePort())}`;
       const path = changedKubeconfig('absent.conf', () => {}, url);
@@ -135,34 +135,54 @@ const rows: readonly Row[] = [
     message: /API server https:.*certificate/,
   },
   {
-    name: 'a token that the server does not know',
+    name: 'a token that is not valid',
     flags: () => [`--kubeconfig=${changedKubeconfig('token.conf', () => {})}`, '--secure-port=0'],
     exitCode: exitCodes.apiServer,
     message: /does not accept the credentials/,
   },
   {
-    name: 'a controller option that makes no sense',
+    name: 'a controller option that is not valid',
     flags: () => ['--concurrent-namespace-syncs=0'],
     exitCode: exitCodes.usage,
     message: /--concurrent-namespace-syncs: must be at least 1, got 0/,
   },
   {
-    name: 'a key for tokens that is not there',
+    name: 'a key for tokens that does not exist',
     flags: () => ['--service-account-private-key-file=/nowhere.key'],
     exitCode: exitCodes.environment,
     message: /--service-account-private-key-file: .*nowhere/,
   },
   {
-    name: 'a key for tokens that is none',
+    name: 'a key for tokens that is not valid',
     flags: () => [`--service-account-private-key-file=${cluster.files.ca}`],
     exitCode: exitCodes.environment,
     message: /--service-account-private-key-file: .*contains no RSA or ECDSA private key/,
   },
   {
-    name: 'root certificates that are none',
+    name: 'root certificates that are not valid',
     flags: () => [`--root-ca-file=${write('empty.crt', 'nothing')}`],
     exitCode: exitCodes.environment,
     message: /--root-ca-file: .*contains no certificate/,
+  },
+  {
+    name: 'one pair of files to sign with for all, and another for one',
+    flags: () => [
+      `--cluster-signing-cert-file=${cluster.files.ca}`,
+      `--cluster-signing-key-file=${cluster.files.caKey}`,
+      `--cluster-signing-kubelet-client-cert-file=${cluster.files.ca}`,
+      `--cluster-signing-kubelet-client-key-file=${cluster.files.caKey}`,
+    ],
+    exitCode: exitCodes.usage,
+    message: /--cluster-signing-cert-file: cannot be set together with --cluster-signing-kubelet-client-cert-file/,
+  },
+  {
+    name: 'a key to sign with that belongs to another certificate',
+    flags: () => [
+      `--cluster-signing-cert-file=${cluster.files.ca}`,
+      `--cluster-signing-key-file=${cluster.files.apiServerKey}`,
+    ],
+    exitCode: exitCodes.environment,
+    message: /--cluster-signing-key-file: .*is not the key of the certificate in --cluster-signing-cert-file/,
   },
   {
     name: 'a certificate that cannot be read',

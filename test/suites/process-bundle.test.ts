@@ -12,7 +12,7 @@ import { useCluster } from './use-cluster.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
 const cluster = useCluster();
-const executable = join(directory, 'another name'); // what it is called and where it is must not matter
+const executable = join(directory, 'another name'); // neither its name nor its place must matter
 beforeAll(async () => {
   const built = await sharedBuild(inject('sharedClusterDirectory'));
   copyFileSync(join(built, 'kube-controller-manager'), executable);
@@ -28,7 +28,7 @@ const kubeconfig = z.looseObject({
   ]),
 });
 
-/** The same kubeconfig, but for a plugin that gives the credentials: what of client-node must not be left out. */
+/** The same kubeconfig, with a plugin for credentials: a part of client-node that the bundle must include. */
 function withPlugin(path: string): string {
   const { users, ...rest } = kubeconfig.parse(JSON.parse(readFileSync(path, 'utf8')));
   const [{ name, user }] = users;
@@ -54,7 +54,7 @@ async function readHolder(): Promise<string> {
   return lease.parse(body).spec.holderIdentity;
 }
 
-test('what ships leads with the credentials of a plugin, each time as another, and gives the lease back', async ({
+test('the executable leads with the credentials of a plugin, each time as another identity, and releases the lease', async ({
   signal,
 }) => {
   const args = [`--kubeconfig=${withPlugin(cluster().kubeconfig())}`, '--secure-port=0'];
@@ -63,7 +63,7 @@ test('what ships leads with the credentials of a plugin, each time as another, a
     const manager = await cluster().startProcess({ name, program: executable, args });
     await eventually(async () => (await readHolder()) !== '', signal);
     await eventually(async () => /caches synced.*garbage-collector-controller/.test(manager.readLog()), signal);
-    // All start from one picture of memory: nothing of who or when they are may be part of it.
+    // All processes start from one snapshot: no identity and no time may be part of it.
     holders.add(await readHolder());
     expect(manager.readLog()).toContain(` ${manager.pid} kube-controller-manager] `);
     await manager.stop();
@@ -72,7 +72,7 @@ test('what ships leads with the credentials of a plugin, each time as another, a
   expect(holders.size).toBe(2);
 });
 
-test('what ships takes no options for Node, from its arguments or from the environment', () => {
+test('the executable accepts no options for Node, from its arguments or from the environment', () => {
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): string =>
     execFileSync(executable, args, { encoding: 'utf8', env, cwd: '/' });
   expect(run(['--version'])).toContain('Kubernetes v1.36.4\n');

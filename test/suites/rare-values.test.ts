@@ -59,8 +59,8 @@ async function setsOf(app: string, signal: AbortSignal): Promise<string[]> {
   return items.map(({ metadata }) => metadata.annotations?.['deployment.kubernetes.io/revision'] ?? '').sort();
 }
 
-describe('a failed pod whose container has no end', () => {
-  test('holds up neither its own Job nor another', async ({ signal }) => {
+describe('a failed pod whose container has no finish time', () => {
+  test('delays neither its own Job nor another', async ({ signal }) => {
     const jobTemplate = template('unknown', { restartPolicy: 'Never' });
     const indexed = { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 3 };
     const spec = { ...indexed, template: jobTemplate };
@@ -82,7 +82,7 @@ describe('a failed pod whose container has no end', () => {
     const innocent = { template: template('innocent', { restartPolicy: 'Never' }) };
     await client.create(Jobs, { metadata: { namespace, name: 'innocent' }, spec: innocent }, signal);
     await eventually(async () => (await podsOf('app=innocent', signal)).length === 1, signal);
-    // Ten seconds of back-off after the creation of the pod, which counts where nothing tells its end.
+    // Ten seconds of back-off after the creation of the pod, which counts if there is no finish time.
     await eventually(async () => (await podsOf('app=unknown', signal)).length === 3, signal);
   });
 });
@@ -101,7 +101,7 @@ describe('a label that every object inherits', () => {
     expect(revisions).toEqual(['1', '2']);
   });
 
-  test('is not found on a pod without it, so nobody adopts that', async ({ signal }) => {
+  test('is not found on a pod without it, which is not adopted', async ({ signal }) => {
     const { spec } = template('');
     const orphan = await client.create(
       Pods,
@@ -122,7 +122,7 @@ describe('a label that every object inherits', () => {
 });
 
 describe('an integer beyond 2^53', () => {
-  test('arrives in the pods as it stands in the template', async ({ signal }) => {
+  test('is the same in the pods as in the template', async ({ signal }) => {
     const tolerationSeconds = int64('9007199254740993');
     const toleration = { key: 'down', operator: 'Exists', effect: 'NoExecute', tolerationSeconds };
     const terminationGracePeriodSeconds = int64('9223372036854775807');

@@ -49,7 +49,7 @@ function setNamed(name: string): ReplicaSet {
   const found = [...objectsOf<ReplicaSet>('ReplicaSet'), ...objectsOf<ReplicaSet>('ReplicationController')].find(
     ({ metadata }) => metadata.name === name,
   );
-  if (found === undefined) throw new Error(`there is no set ${name}`);
+  if (found === undefined) throw new Error(`there is no object ${name}`);
   return found;
 }
 
@@ -65,23 +65,28 @@ test('end in the same state with both controller managers', () => {
 
 describe('a ReplicaSet or ReplicationController', () => {
   const rows = [
-    { name: 'scaled', does: 'has as many pods as were asked for last', replicas: 2 },
+    { name: 'scaled', does: 'has as many pods as were last requested', replicas: 2 },
     { name: 'without-pods', does: 'may have none', replicas: 0 },
     { name: 'replaces-deleted', does: 'replaces a pod that was deleted', replicas: 2 },
-    { name: 'replaces-failed', does: 'replaces a pod that failed, and leaves it where it is', replicas: 2, pods: 3 },
-    { name: 'adopts-orphans', does: 'adopts what it selects, but nothing finished', replicas: 3, pods: 4 },
-    { name: 'adopts-later', does: 'deletes one too many, whoever made it', replicas: 2 },
-    { name: 'releases-relabelled', does: 'lets go of what it does not select any more', replicas: 2 },
+    { name: 'replaces-failed', does: 'replaces a failed pod without deleting it', replicas: 2, pods: 3 },
+    { name: 'adopts-orphans', does: 'adopts pods that it selects, but no finished ones', replicas: 3, pods: 4 },
+    { name: 'adopts-later', does: 'deletes a surplus pod, even an adopted one', replicas: 2 },
+    { name: 'releases-relabelled', does: 'releases pods that it no longer selects', replicas: 2 },
     { name: 'leaves-others-alone', does: "counts nobody else's pods", replicas: 1, pods: 2 },
-    { name: 'unready-goes-first', does: 'deletes what is not ready first', replicas: 2 },
-    { name: 'cheapest-goes-first', does: 'keeps what costs most to delete', replicas: 1 },
+    { name: 'unready-goes-first', does: 'deletes pods that are not ready first', replicas: 2 },
+    { name: 'cheapest-goes-first', does: 'keeps pods with the highest deletion cost', replicas: 1 },
     { name: 'min-ready-seconds', does: 'waits until pods have been ready for long enough', replicas: 2 },
     { name: 'never-ready', does: 'counts pods that are not ready', replicas: 2, ready: 0 },
-    { name: 'refused', does: 'says that its pods are refused', replicas: 0, conditions: ['FailedCreate'] },
-    { name: 'refused-at-first', does: 'tries again until they are not', replicas: 2 },
+    { name: 'refused', does: 'reports that its pods are refused', replicas: 0, conditions: ['FailedCreate'] },
+    { name: 'refused-at-first', does: 'retries until they are accepted', replicas: 2 },
     { name: 'being-deleted', does: 'replaces nothing once it is being deleted', replicas: 1 },
-    { name: 'controller-scaled', does: 'works under the old name too', replicas: 1 },
-    { name: 'controller-refused', does: 'says so under the old name too', replicas: 0, conditions: ['FailedCreate'] },
+    { name: 'controller-scaled', does: 'works for ReplicationControllers too', replicas: 1 },
+    {
+      name: 'controller-refused',
+      does: 'reports refused pods of ReplicationControllers too',
+      replicas: 0,
+      conditions: ['FailedCreate'],
+    },
   ];
   for (const { name, does, replicas, pods = replicas, ready = replicas, conditions = [] } of rows) {
     test(`${does}: ${name}`, () => {
@@ -97,26 +102,26 @@ describe('a ReplicaSet or ReplicationController', () => {
     });
   }
 
-  test('says how many of its pods are labelled like the template', () => {
+  test('counts the pods with the labels of the template', () => {
     expect(setNamed('adopts-orphans').status).toMatchObject({ replicas: 3, fullyLabeledReplicas: 2 });
   });
 
-  test('shares a selector with another and still keeps its own pods only', () => {
+  test('shares a selector with another and keeps only its own pods', () => {
     for (const name of ['overlapping-a', 'overlapping-b']) expect(setNamed(name).status?.replicas).toBe(2);
     expect(podsLabelled('overlapping')).toHaveLength(4);
   });
 
-  test('keeps the pod that costs most to delete', () => {
+  test('keeps the pod with the highest deletion cost', () => {
     const cost = 'controller.kubernetes.io/pod-deletion-cost';
     expect(podsLabelled('cheapest-goes-first').map(({ metadata }) => metadata.annotations?.[cost])).toEqual(['30']);
   });
 
   test('tries one pod at a time while all are refused', () => {
     const attempts = eventsOf('refused').reduce((sum, { count = 1 }) => sum + count, 0);
-    expect(attempts).toBeLessThan(20); // of a hundred that it should create, again and again
+    expect(attempts).toBeLessThan(20); // of the hundred pods that are missing, again and again
   });
 
-  test('tells of every pod it creates and deletes', () => {
+  test('records an event for every pod that it creates and deletes', () => {
     const told = eventsOf('scaled').map(({ reason }) => reason);
     expect(told.filter((reason) => reason === 'SuccessfulCreate')).toHaveLength(6);
     expect(told.filter((reason) => reason === 'SuccessfulDelete')).toHaveLength(4);
@@ -126,7 +131,7 @@ describe('a ReplicaSet or ReplicationController', () => {
 describe('our controller', () => {
   const flags = ['--controllers=replicaset-controller', '--leader-elect=false', '--use-service-account-credentials'];
 
-  test('counts pods on their way out, and measures whom it chose', async ({ signal }) => {
+  test('counts terminating pods, and records metrics of deleted ones', async ({ signal }) => {
     await using manager = await startManager(cluster(), flags);
     const user = new WorkloadUser(client, await createNamespace(cluster()), signal);
     await user.replicaSet('web', { replicas: 3, annotations: { [podSettingNames.stopAfter]: '2s' } });
@@ -139,7 +144,7 @@ describe('our controller', () => {
     expect(body).toMatch(/replicaset_controller_stale_sync_skips_total\{group="",resource="pods"\} \d+/);
   });
 
-  test('neither loses nor doubles a pod when it crashes in the middle of creating them', async ({ signal }) => {
+  test('neither loses nor duplicates a pod when it crashes while creating them', async ({ signal }) => {
     const user = new WorkloadUser(client, await createNamespace(cluster()), signal);
     const wanted = 120;
     for (let crash = 0; crash < 2; crash++) {

@@ -50,7 +50,7 @@ describe('with our controllers', () => {
     await manager.kill();
   });
 
-  test('kubectl rollout and kubectl scale do what users know them for', async () => {
+  test('kubectl rolls out, pauses, resumes, goes back, restarts and scales', async () => {
     const namespace = await createNamespace(cluster());
     const run = (...args: string[]): Promise<string> => kubectl(cluster(), ['-n', namespace, ...args]);
     const imageNow = (): Promise<string> =>
@@ -121,7 +121,7 @@ describe('with our controllers', () => {
     expect(Math.min(...sizes.seen.map(({ available }) => available))).toBe(5);
   });
 
-  test('Recreate never runs old and new pods side by side', async ({ signal }) => {
+  test('Recreate never runs old and new pods at the same time', async ({ signal }) => {
     const user = new WorkloadUser(client, await createNamespace(cluster()), signal);
     const strategy = { type: 'Recreate' };
     await user.deployment('web', { replicas: 3, strategy, annotations: { [podSettingNames.stopAfter]: '1s' } });
@@ -142,7 +142,7 @@ describe('with our controllers', () => {
 describe('between the Go controllers and ours', () => {
   const goFlags = ['--controllers=deployment-controller,replicaset-controller', '--leader-elect=false'];
 
-  /** Both names on the metrics' label; a queue that has worked this off has looked at every object. */
+  /** Both values of the metrics' label. Once this queue is empty, every object has been synced. */
   async function lookedAtAll(url: string, deployments: number): Promise<boolean> {
     const { body } = await cluster().request({ path: `${url}/metrics` });
     const metrics = parsePrometheusText(String(body));
@@ -184,7 +184,7 @@ describe('between the Go controllers and ours', () => {
     for (const name of [plain, back, recreated]) await user.until(Deployments, name, isSaid('NewReplicaSetAvailable'));
   }
 
-  test('a hand-over of what is rolled out changes nothing, either way', async ({ signal }) => {
+  test('a change of managers after a rollout changes nothing, in either direction', async ({ signal }) => {
     const user = new WorkloadUser(client, await createNamespace(cluster()), signal);
     const { process } = await startGoControllerManager(cluster(), goFlags);
     await deployEach(user, 'go');
@@ -211,7 +211,7 @@ describe('between the Go controllers and ours', () => {
     });
   }
 
-  /** What is left when the rollout is over. */
+  /** The ReplicaSets that are left after the rollout. */
   async function traces(user: WorkloadUser, name: string): Promise<object> {
     const { metadata } = await user.untilRolledOut(name);
     const sets = (await user.setsOf(name)).sort(byRevision);
@@ -230,10 +230,10 @@ describe('between the Go controllers and ours', () => {
     };
   }
 
-  /** The first one, and one more: nothing was begun twice. */
+  /** The first one, and one more: no rollout started twice. */
   const oneRollout = { generation: 2, revision: '2', sizes: [0, 8], newPods: 8, begun: 2 };
 
-  test('a rollout begun by one is finished by the other, and not begun again', async ({ signal }) => {
+  test('a rollout that one manager starts is finished by the other, and not started again', async ({ signal }) => {
     const user = new WorkloadUser(client, await createNamespace(cluster()), signal);
     const { process } = await startGoControllerManager(cluster(), goFlags);
     for (const name of ['begun-by-go', 'begun-by-us']) {

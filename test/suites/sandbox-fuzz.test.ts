@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../pkg/sandbox/index.ts';
 import { RecordingLogger } from '../support/loggers.ts';
 import { seededRandom } from '../support/random.ts';
 
-/** Sends what no client would, and expects what every client could live with: a Status, and a server that goes on. */
+/** Sends malformed requests, and expects that each gets a Status and that the server keeps running. */
 let sandbox: Sandbox;
 let tls: { readonly ca: string; readonly cert: string; readonly key: string };
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -124,7 +124,7 @@ const refused: readonly (Sent & { readonly name: string; readonly status: number
     reason: 'UnsupportedMediaType',
   },
   {
-    name: 'a form that cannot be given',
+    name: 'a form that is not available',
     method: 'GET',
     path: pods,
     headers: { accept: 'image/png' },
@@ -166,7 +166,13 @@ const refused: readonly (Sent & { readonly name: string; readonly status: number
   { name: 'a bad limit', method: 'GET', path: `${pods}?limit=many`, status: 400, reason: 'BadRequest' },
   { name: 'a bad continue token', method: 'GET', path: `${pods}?continue=xyz`, status: 400, reason: 'BadRequest' },
   { name: 'a bad version', method: 'GET', path: `${pods}?resourceVersion=abc`, status: 400, reason: 'BadRequest' },
-  { name: 'a version to come', method: 'GET', path: `${pods}?resourceVersion=999999`, status: 504, reason: 'Timeout' },
+  {
+    name: 'a version in the future',
+    method: 'GET',
+    path: `${pods}?resourceVersion=999999`,
+    status: 504,
+    reason: 'Timeout',
+  },
   { name: 'an unknown path', method: 'GET', path: '/nowhere', status: 404, reason: 'NotFound' },
   { name: 'an unknown resource', method: 'GET', path: '/apis/apps/v1/things', status: 404, reason: 'NotFound' },
   { name: 'an unknown subresource', method: 'GET', path: `${configMaps}/x/status`, status: 404, reason: 'NotFound' },
@@ -252,7 +258,7 @@ const template = {
   spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 1 }] }] },
 };
 const selector = { matchLabels: { a: 'b' } };
-/** Objects that are right, by where they belong: a little wrong gets further than all wrong. */
+/** Valid objects, by path: nearly valid ones get further than random ones. */
 const valid: Readonly<Record<string, object>> = {
   [pods]: { spec: template.spec },
   [configMaps]: { data: { a: 'b' }, immutable: false },
@@ -358,7 +364,7 @@ const types = [
   'text/html',
 ];
 
-test('thousands of senseless requests are each answered, and none brings the server down', async () => {
+test('thousands of malformed requests all get a response, and the server keeps running', async () => {
   const random = seededRandom(7);
   const statuses = new Map<number, number>();
   for (let index = 0; index < 3000; index++) {
@@ -383,7 +389,7 @@ test('thousands of senseless requests are each answered, and none brings the ser
   expect(await send({ method: 'GET', path: '/readyz' })).toEqual({ status: 200, body: 'ok' });
 });
 
-test('objects that are nearly right are taken or refused, created, patched, updated and deleted', async () => {
+test('objects that are nearly valid are accepted or refused, created, patched, updated and deleted', async () => {
   const random = seededRandom(11);
   const statuses = new Map<number, number>();
   for (let index = 0; index < 3000; index++) {
@@ -415,7 +421,7 @@ test('objects that are nearly right are taken or refused, created, patched, upda
   expect(logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('a client that goes away in the middle of its request is none the server minds', async () => {
+test('a client may disconnect in the middle of its request', async () => {
   for (let index = 0; index < 20; index++) {
     const outgoing = request(`${sandbox.url}${pods}`, {
       method: 'POST',

@@ -9,8 +9,11 @@ import {
   CustomResourceDefinitions,
   defineKind,
   Deployments,
+  HorizontalPodAutoscalers,
+  Nodes,
   objectKey,
   Pods,
+  Services,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
 import {
@@ -25,7 +28,7 @@ import { startSandbox } from '../../pkg/sandbox/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
 import { startSandboxCluster } from '../../cmd/sandbox/cluster.ts';
 import { findFreePort } from '../cluster/index.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, watchUntil } from '../support/eventually.ts';
 import { silentLogger } from '../support/loggers.ts';
 
 const mainFile = new URL('../../cmd/sandbox/main.ts', import.meta.url).pathname;
@@ -81,7 +84,7 @@ function startProgram(...args: readonly string[]): Program {
 }
 
 describe('npm start', () => {
-  test('plays the scene, stays up, and leaves nothing behind when it is stopped', async ({ signal }) => {
+  test('runs the demo, keeps serving, and leaves nothing behind when it is stopped', async ({ signal }) => {
     const program = startProgram();
     await program.until('Ctrl-C stops everything.');
     const output = program.output();
@@ -109,7 +112,7 @@ describe('npm start', () => {
     { args: ['--nodes=many'], message: 'must be a whole number' },
     { args: ['--what'], message: "unknown option '--what'" },
     { args: ['--kubeconfig=/nowhere/at/all'], message: '--kubeconfig: kubeconfig /nowhere/at/all: no such file' },
-  ])('says what is wrong with $args', async ({ args, message }) => {
+  ])('reports the error in $args', async ({ args, message }) => {
     const program = startProgram(...args);
     expect(await program.exited).toBeGreaterThan(0);
     expect(program.output()).toContain(message);
@@ -117,7 +120,7 @@ describe('npm start', () => {
 });
 
 describe('with --data-dir', () => {
-  test('nothing that was acknowledged is lost on kill -9, and the past is forgotten', async ({ signal }) => {
+  test('no acknowledged write is lost on kill -9, and the history is dropped', async ({ signal }) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-data-'));
     cleanUps.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const args = [
@@ -156,14 +159,14 @@ describe('with --data-dir', () => {
 });
 
 describe('the library', () => {
-  test('gives an API with nothing in it but what every cluster has', async ({ signal }) => {
+  test('starts an API with only the objects that every cluster has', async ({ signal }) => {
     await using sandbox = await startSandbox();
     const client = await clientOf(sandbox.kubeconfigFile);
     expect((await client.list(Pods, {}, signal)).items).toEqual([]);
     expect(await client.request({ method: 'GET', path: '/version' }, signal)).toMatchObject({ minor: '36' });
   });
 
-  test('gives a cluster with nodes and controllers', async ({ signal }) => {
+  test('starts a cluster with nodes and controllers', async ({ signal }) => {
     await using cluster = await startSandboxCluster({ logger: silentLogger });
     const labels = { app: 'web' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example' }] } };
@@ -174,7 +177,26 @@ describe('the library', () => {
     await expect.poll(available).toBe(2);
   });
 
-  test('forgets the past when it is told to', async ({ signal }) => {
+  test('has a cloud: Services get addresses, and nodes go with their machines', async ({ signal }) => {
+    await using cluster = await startSandboxCluster({ logger: silentLogger });
+    const { client } = cluster;
+    const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };
+    await client.create(Services, { metadata: { namespace: 'default', name: 'web' }, spec }, signal);
+    const key = objectKey('default', 'web');
+    const address = async () => (await client.get(Services, key, signal)).status?.loadBalancer?.ingress?.[0]?.ip;
+    await expect.poll(address).toBe('203.0.113.1');
+    const annotations = { 'hollow-node/machine': 'gone' };
+    const nodes = async () => (await client.list(Nodes, {}, signal)).items.map(({ metadata }) => metadata.name);
+    await client.patch(
+      Nodes,
+      objectKey(undefined, 'node-2'),
+      { type: 'merge', body: { metadata: { annotations } } },
+      signal,
+    );
+    await expect.poll(nodes).toEqual(['node-0', 'node-1']);
+  });
+
+  test('drops the history in a compaction', async ({ signal }) => {
     await using sandbox = await startSandbox();
     const client = await clientOf(sandbox.kubeconfigFile);
     const { metadata } = await client.list(ConfigMaps, { namespace: 'default' }, signal);
@@ -220,7 +242,9 @@ describe('custom resources', () => {
   };
   const thing = (name: string, spec: object) => ({ metadata: { namespace: 'default', name }, spec });
 
-  test('are defaulted, pruned and validated by their schema, and go with their definition', async ({ signal }) => {
+  test('are defaulted, pruned and validated by their schema, and are deleted with their definition', async ({
+    signal,
+  }) => {
     await using sandbox = await startSandbox();
     const client = await clientOf(sandbox.kubeconfigFile);
     await client.create(CustomResourceDefinitions, definition, signal);
@@ -247,5 +271,52 @@ describe('custom resources', () => {
     expect(changed).toMatchObject({ metadata: { generation: 2 }, spec: { size: 3 }, status: { seen: 1 } });
     await client.delete(CustomResourceDefinitions, objectKey(undefined, 'things.example.com'), {}, signal);
     await eventually(async () => isNotFound(await errorOf(client.list(Things, {}, signal))), signal);
+  });
+});
+
+describe('the metrics of simulated pods', () => {
+  const namespace = 'default';
+  const metricsPath = '/apis/metrics.k8s.io/v1beta1';
+
+  test('scale a Deployment, and are added up for nodes', async ({ signal }) => {
+    const managerFlags = [
+      '--horizontal-pod-autoscaler-sync-period=200ms',
+      '--horizontal-pod-autoscaler-cpu-initialization-period=0s',
+    ];
+    await using cluster = await startSandboxCluster({ nodes: 1, logger: silentLogger, managerFlags });
+    const { client } = cluster;
+    const labels = { app: 'busy' };
+    const containers = [{ name: 'app', image: 'example', resources: { requests: { cpu: '100m', memory: '64Mi' } } }];
+    const template = { metadata: { labels, annotations: { 'hollow-node/cpu-usage': '100%' } }, spec: { containers } };
+    const metadata = { namespace, name: 'busy' };
+    await client.create(Deployments, { metadata, spec: { selector: { matchLabels: labels }, template } }, signal);
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'busy' };
+    const target = { type: 'Utilization', averageUtilization: 50 };
+    const metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }];
+    await client.create(
+      HorizontalPodAutoscalers,
+      { metadata, spec: { scaleTargetRef, maxReplicas: 4, metrics } },
+      signal,
+    );
+    await watchUntil(client, Deployments, { namespace }, ({ status }) => status?.availableReplicas === 4, signal);
+
+    const usage = { cpu: '100m', memory: '32Mi' };
+    const list = async (path: string): Promise<unknown> => client.request({ method: 'GET', path }, signal);
+    const pods = await list(`${metricsPath}/namespaces/${namespace}/pods?labelSelector=app%3Dbusy`);
+    const item = { metadata: { namespace, labels }, window: '15s', containers: [{ name: 'app', usage }] };
+    expect(pods).toMatchObject({ kind: 'PodMetricsList', items: [item, item, item, item] });
+    expect(await list(`${metricsPath}/nodes`)).toMatchObject({ items: [{ usage: { cpu: '400m', memory: '128Mi' } }] });
+    const [first] = (await client.listAll(Pods, { namespace }, signal)).items;
+    const one = `${metricsPath}/namespaces/${namespace}/pods/${first?.metadata.name}`;
+    expect(await list(one)).toMatchObject({ kind: 'PodMetrics', metadata: { name: first?.metadata.name } });
+    const absent = await errorOf(list(`${metricsPath}/namespaces/${namespace}/pods/absent`));
+    expect(isNotFound(absent)).toBe(true);
+  });
+
+  test('do not exist without nodes, as without a metrics server', async ({ signal }) => {
+    await using sandbox = await startSandbox();
+    const client = await clientOf(sandbox.kubeconfigFile);
+    const error = await errorOf(client.request({ method: 'GET', path: `${metricsPath}/nodes` }, signal));
+    expect(isNotFound(error)).toBe(true);
   });
 });

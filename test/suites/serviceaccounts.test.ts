@@ -53,7 +53,7 @@ function tokenSecret(namespace: string, name: string, account: string, more: Par
 
 const decode = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString();
 
-/** The token in a secret, once it is another than `former`. */
+/** The token in a Secret, once it differs from `former`. */
 async function tokenOf(namespace: string, name: string, signal: AbortSignal, former = ''): Promise<string> {
   return eventually(async () => {
     const { data } = await client.get(Secrets, objectKey(namespace, name), signal);
@@ -111,7 +111,7 @@ describe('with our controller manager', () => {
     expect(body).toMatch(/workqueue_adds_total\{name="serviceaccount_tokens_service"\}/);
   });
 
-  test('a token secret lets its bearer in until the token is renewed, or the account goes', async ({ signal }) => {
+  test('a token Secret is valid until its token is replaced, or the account is deleted', async ({ signal }) => {
     const namespace = await createNamespace(cluster(), 'tokens');
     const access = cluster();
     const accepts = (token: string, as: string | undefined): Promise<true> =>
@@ -132,7 +132,7 @@ describe('with our controller manager', () => {
     expect(await accepts(second, undefined)).toBe(true);
   });
 
-  test('an account that is made anew inherits no token', async ({ signal }) => {
+  test('a recreated account inherits no token', async ({ signal }) => {
     const namespace = await createNamespace(cluster(), 'anew');
     const robot = { metadata: { namespace, name: 'robot' } };
     await client.create(ServiceAccounts, robot, signal);
@@ -146,7 +146,7 @@ describe('with our controller manager', () => {
   });
 });
 
-/** What a token says, with what differs from run to run replaced by what it must be equal to. */
+/** The claims of a token, with values that differ between runs replaced by those that they must equal. */
 async function claimsOf({ client: own, namespace }: Stage, name: string, signal: AbortSignal): Promise<string> {
   const secret = await own.get(Secrets, objectKey(namespace, name), signal);
   const [header = '', payload = ''] = decode(secret.data?.['token']).split('.');
@@ -205,7 +205,7 @@ test('accounts, tokens and certificates end up as with the Go controller manager
   expect(claims.get('ours')).toBe(claims.get('go'));
 });
 
-/** Tokens of every fate, looked after by one of the two managers, and what it leaves of them. */
+/** Tokens in every state, handled by one of the two managers, and their end states. */
 async function cleanUp(manager: ManagerName, signal: AbortSignal): Promise<State> {
   const namespace = await createNamespace(cluster(), manager);
   const generated = ['unused', 'invalid', 'invalid-today', 'mounted', 'used', 'odd'];
@@ -233,11 +233,11 @@ async function cleanUp(manager: ManagerName, signal: AbortSignal): Promise<State
   const volumes = [{ name: 'token', secret: { secretName: 'mounted' } }];
   const spec = { containers: [{ name: 'main', image: 'example' }], volumes };
   await client.create(Pods, { metadata: { namespace, name: 'pod' }, spec }, signal);
-  // There is one look a day, so all must be older than the period by the time of the first.
+  // There is one check a day, so all must be older than the period at the first check.
   const newestMs = Math.max(...created.map(({ metadata }) => parseTime(metadata.creationTimestamp) ?? Infinity));
   await eventually(async () => Date.now() - newestMs > 3000, signal);
   const flags = ['--controllers=legacy-service-account-token-cleaner', '--leader-elect=false'];
-  // Without a key the token controller does not run, which would take the references away.
+  // Without a key, the token controller does not run. It would remove the references.
   const all = [
     ...flags,
     '--use-service-account-credentials=true',
@@ -267,7 +267,7 @@ async function startGo(flags: readonly string[]): Promise<() => Promise<unknown>
   return () => process.stop();
 }
 
-test('tokens that nobody uses go as with the Go controller manager, and no others', async ({ signal }) => {
+test('unused tokens are deleted as by the Go controller manager, and no others', async ({ signal }) => {
   const key = objectKey('kube-system', 'kube-apiserver-legacy-service-account-token-tracking');
   const patch = { type: 'merge', body: { data: { since: '2020-01-01' } } } as const;
   await eventually(() => client.patch(ConfigMaps, key, patch, signal), signal);

@@ -38,7 +38,7 @@ interface Answer {
   readonly body: string;
   readonly bytes: Buffer;
   readonly warning: string | undefined;
-  /** Of the server's certificate. */
+  /** The name in the server's certificate. */
   readonly commonName: string | string[] | undefined;
 }
 
@@ -109,7 +109,7 @@ async function createToken(cluster: Cluster, account: string): Promise<string> {
   return (await kubectl(cluster, ['create', 'token', '-n', 'kube-system', account])).trim();
 }
 
-/** An account that may read what Prometheus does, and the pages that people debug with. */
+/** An account with permission for metrics and the debug pages. */
 async function createReader(cluster: Cluster): Promise<string> {
   const token = await createToken(cluster, 'reader');
   const urls = '--non-resource-url=/metrics,/configz,/flagz,/statusz,/nothing,/debug/*,/healthz/*';
@@ -204,7 +204,7 @@ const json = (kind: string, version: string): Readonly<Record<string, string>> =
   accept: `application/json;as=${kind};v=${version};g=config.k8s.io`,
 });
 
-/** Questions to both servers. `body`: where what they say must be the same to the letter. */
+/** Requests to both servers. `body`: the bodies must be equal. */
 const questions: readonly { name: string; question: () => Question; status: number; body?: true }[] = [
   { name: 'health of a stranger', question: () => ({ path: '/healthz' }), status: 200, body: true },
   { name: 'health in words', question: () => ({ path: '/healthz?verbose' }), status: 200, body: true },
@@ -381,7 +381,7 @@ const accepts = (kind: string): readonly string[] => {
   ];
 };
 
-/** What both answers must have in common: all but the values that are the process's own. */
+/** The parts of both responses that must be equal: everything but values of the process itself. */
 function commonParts({ status, contentType, warning, body, bytes }: Answer): unknown {
   const common = { status, contentType, warning };
   if (contentType?.startsWith('text/plain') === true)
@@ -424,7 +424,7 @@ describe('/statusz and /flagz beside the Go binary', () => {
 });
 
 describe('with files', () => {
-  test('certificates and authorities are exchanged under an open port', async ({ signal }) => {
+  test('certificates and CAs are reloaded without closing the port', async ({ signal }) => {
     const directory = await mkdtemp(join(tmpdir(), 'serving-'));
     const file = (name: string): string => join(directory, name);
     const first = createAuthority({ commonName: 'first', validity });
@@ -463,8 +463,8 @@ describe('with files', () => {
   });
 });
 
-describe('when the API server is away', () => {
-  test('health stays open, and what cannot be decided is refused', async ({ signal }) => {
+describe('when the API server does not respond', () => {
+  test('health stays open, and undecided requests are refused', async ({ signal }) => {
     const url = await serve({ authentication: { skipLookup: true } }, signal);
     cluster().apiServer.pause();
     try {

@@ -10,18 +10,18 @@ declare module 'vitest' {
 }
 
 /**
- * The one cluster of the whole run, for suites that do nothing to the servers: it saves each of them the start. Others
- * have left their objects in it, so work in a namespace of your own (`createNamespace`) and run no controller that
- * would touch what is outside it.
+ * The shared cluster of the whole run, for suites that do not disturb the servers: it saves each of them the start.
+ * Other suites have left objects in it, so use a separate namespace (`createNamespace`) and run no controller that
+ * affects others.
  */
 export function useSharedCluster(): ClusterAccess {
   return openCluster(inject('sharedClusterDirectory'));
 }
 
 /**
- * A cluster for one suite file, from before its first test to after its last: for suites that stop, pause or compact,
- * need flags of their own, or run controllers over everything. To be called at the top of the file or of a `describe`;
- * the result is a function, as the cluster exists only once tests run.
+ * A cluster for one suite file, from before its first test to after its last: for suites that stop, pause or compact
+ * servers, need their own flags, or run controllers for all namespaces. Call it at the top of the file or of a
+ * `describe`. The result is a function, because the cluster exists only while tests run.
  */
 export function useCluster(options: ClusterOptions = {}): () => Cluster {
   let cluster: Cluster | undefined;
@@ -38,8 +38,8 @@ export function useCluster(options: ClusterOptions = {}): () => Cluster {
 }
 
 /**
- * A new namespace with a `default` ServiceAccount, so that pods are admitted although no controller is there to make
- * one. Returns its name.
+ * A new namespace with a `default` ServiceAccount, so that pods are admitted although no controller creates one.
+ * Returns its name.
  */
 export async function createNamespace(cluster: ClusterAccess, prefix = 'test'): Promise<string> {
   const name = `${prefix}-${randomBytes(4).toString('hex')}`;

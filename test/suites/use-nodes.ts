@@ -7,15 +7,15 @@ import { silentLogger } from '../support/loggers.ts';
 
 export interface SuiteNodes {
   readonly hollow: HollowNodes;
-  /** For the suite itself: an administrator without a rate limit. */
+  /** The suite's own client: an administrator without a rate limit. */
   readonly client: Client;
   /** Aborts when the suite is over. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Simulated nodes for one suite file, from before its first test to after its last. To be called right after
- * `useCluster`; like there, the result exists only once tests run.
+ * Simulated nodes for one suite file, from before its first test to after its last. Call it right after `useCluster`;
+ * as there, the result exists only while tests run.
  */
 export function useNodes(
   cluster: () => ClusterAccess,
@@ -27,7 +27,14 @@ export function useNodes(
   beforeAll(async () => {
     const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
     clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'suite' });
-    const nodes = { ...options, client: clients.clientFor('hollow-nodes'), clock: systemClock, logger: silentLogger };
+    // Suites finish the pods of Jobs themselves.
+    const nodes = {
+      ...options,
+      jobRunMs: Infinity,
+      client: clients.clientFor('hollow-nodes'),
+      clock: systemClock,
+      logger: silentLogger,
+    };
     const hollow = await startHollowNodes(nodes, stop.signal);
     suite = { hollow, client: clients.clientFor('user'), signal: stop.signal };
   });

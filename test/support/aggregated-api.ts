@@ -12,9 +12,9 @@ import { eventually } from './eventually.ts';
 const group = 'shelf.example';
 
 export interface AggregatedApi extends AsyncDisposable {
-  /** `namespace/name` of all there are. */
+  /** `namespace/name` of all objects. */
   readonly books: Set<string>;
-  /** Every request that was to delete something, as `METHOD path`. */
+  /** Every delete request, as `METHOD path`. */
   readonly deletions: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export async function startAggregatedApi(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const registered = await register(client, port, signal);
+  const registered = await registerApi(client, { group, version: 'v1', port }, signal);
   return {
     books,
     deletions,
@@ -75,25 +75,42 @@ export async function registerBrokenApi(client: Client, signal: AbortSignal): Pr
 
 const priorities = { groupPriorityMinimum: 1000, versionPriority: 15 };
 
-async function register(client: Client, port: number, signal: AbortSignal): Promise<{ remove(): Promise<void> }> {
-  const service = { namespace: 'default', name: 'shelf', port };
+export interface RegisteredApi {
+  readonly group: string;
+  readonly version: string;
+  /** Of a server on loopback. */
+  readonly port: number;
+}
+
+/** Registers an API of a server on loopback. Resolves when discovery shows one of its resources. */
+export async function registerApi(
+  client: Client,
+  { group: served, version, port }: RegisteredApi,
+  signal: AbortSignal,
+): Promise<{ remove(): Promise<void> }> {
+  const name = `${version}.${served}`;
+  const serviceName = name.replaceAll('.', '-');
+  const service = { namespace: 'default', name: serviceName, port };
   await client.create(
     Services,
-    { metadata: { namespace: 'default', name: 'shelf' }, spec: { type: 'ExternalName', externalName: 'localhost' } },
+    {
+      metadata: { namespace: 'default', name: serviceName },
+      spec: { type: 'ExternalName', externalName: 'localhost' },
+    },
     signal,
   );
-  const name = `v1.${group}`;
-  const spec = { group, version: 'v1', service, insecureSkipTLSVerify: true, ...priorities };
+  const spec = { group: served, version, service, insecureSkipTLSVerify: true, ...priorities };
   await client.create(APIServices, { metadata: { name }, spec }, signal);
   const discovery = createDiscovery(client);
   await eventually(async () => {
     await discovery.refresh(signal);
-    return (await discovery.all(signal)).resources.some(({ kind }) => kind.group === group);
+    const { resources: all } = await discovery.all(signal);
+    return all.some(({ kind }) => kind.group === served && kind.version === version);
   }, signal);
   return {
     async remove() {
       await client.delete(APIServices, objectKey(undefined, name), {}, signal);
-      await client.delete(Services, objectKey('default', 'shelf'), {}, signal);
+      await client.delete(Services, objectKey('default', serviceName), {}, signal);
     },
   };
 }

@@ -69,7 +69,7 @@ function policyFor({ group = 'system:serviceaccounts:kube-system', verbs }: Audi
   return {
     apiVersion: 'audit.k8s.io/v1',
     kind: 'Policy',
-    omitStages: ['RequestReceived'], // before anything is decided
+    omitStages: ['RequestReceived'], // before authorization
     rules: [{ level: 'Metadata', userGroups: [group], verbs }, { level: 'None' }],
   };
 }

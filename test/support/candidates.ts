@@ -7,9 +7,9 @@ export const candidateGroup = 'candidates';
 
 /** A process that is a candidate for the lease. */
 export interface Candidate {
-  /** Its user name: what the API server's audit log calls it. */
+  /** Its user name in the audit log of the API server. */
   readonly user: string;
-  /** Freezes it: its connections stay open. */
+  /** Pauses it: its connections stay open. */
   pause(): void;
   resume(): void;
   kill(): Promise<void>;
@@ -83,7 +83,7 @@ function noteEnd(exited: Promise<unknown>): Pick<Candidate, 'exited' | 'endedAt'
 }
 
 const isLease = ({ action }: AuditedRequest): boolean => action.endsWith(' coordination.k8s.io/leases');
-/** Events and reviews are not work that only a leader may do. */
+/** Events and reviews do not require the lease. */
 const isWork = (request: AuditedRequest): boolean => !isLease(request) && !/ .*(events|reviews)$/.test(request.action);
 
 /** Writes that the server has applied. */
@@ -98,7 +98,7 @@ export function leaderOf(requests: readonly AuditedRequest[]): string | undefine
   return applied(requests).findLast(isLease)?.account;
 }
 
-/** How many writes of the user were work. */
+/** The number of writes of the user that require the lease. */
 export function countWork(requests: readonly AuditedRequest[], user: string): number {
   return applied(requests).filter((request) => request.account === user && isWork(request)).length;
 }

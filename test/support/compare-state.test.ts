@@ -14,7 +14,7 @@ import { build, deployment, endpointSlice, pod, replicaSet, runningStatus, servi
 import { compareStates, dumped, type State } from './compare-state.ts';
 import type { DumpedObject } from './compare-symbols.ts';
 
-/** All that chance, time and the servers decide in a run. */
+/** All values that are random or set by the server in a run. */
 interface Chance {
   readonly namespace: string;
   readonly hashes: readonly [string, string];
@@ -160,13 +160,13 @@ function* leavesOf(value: unknown, path: Path = []): Generator<{ readonly path: 
   else for (const [name, field] of Object.entries(value)) yield* leavesOf(field, [...path, name]);
 }
 
-/** Another value for a leaf, and none at all. */
+/** Another value for a leaf, or no value. */
 function othersThan(leaf: unknown): unknown[] {
   if (typeof leaf === 'number') return [leaf + 1, undefined];
   return [typeof leaf === 'boolean' ? !leaf : 'something else', undefined];
 }
 
-/** A copy in which one leaf is another, or gone. */
+/** A copy in which one leaf has another value or is absent. */
 function changed(value: unknown, [step, ...rest]: Path, leaf: unknown): unknown {
   if (step === undefined) return leaf;
   if (Array.isArray(value)) {
@@ -205,11 +205,11 @@ describe('compareStates', () => {
     ]);
   });
 
-  test('takes an event that stands for others like it for one of them', () => {
+  test('counts a combined event as one of the events that it combines', () => {
     const index = state.objects.findIndex(({ kind }) => kind === 'Event');
     const event = state.objects[index];
     const message = `(combined from similar events): ${String(event?.object['message'])}`;
-    const others = { ...event?.object, message, reportingComponent: '' }; // it is named in the source alone
+    const others = { ...event?.object, message, reportingComponent: '' }; // its name is in the source only
     const repeated = { ...state, objects: [...state.objects, { ...event, object: others }] };
     expect(compareStates(state, repeated as State)).toEqual([]);
   });
@@ -257,7 +257,7 @@ describe('compareStates', () => {
     expect(silent).toEqual([]);
   });
 
-  test('ignores what it is told to ignore, and no more', () => {
+  test('ignores the given paths, and no others', () => {
     const other = rollout(second);
     const index = other.objects.findIndex(({ kind }) => kind === 'ReplicaSet');
     const object = other.objects[index]?.object;
@@ -266,7 +266,7 @@ describe('compareStates', () => {
     expect(differences).toEqual(['ReplicaSet web-{hash:1}: spec.replicas: a 1, b 7']);
   });
 
-  test('does not take the pod of one ReplicaSet for that of another', () => {
+  test('distinguishes the pods of two ReplicaSets', () => {
     const other = rollout(second);
     const index = other.objects.findIndex(({ kind }) => kind === 'Pod');
     const newer = other.objects.filter(({ kind }) => kind === 'ReplicaSet')[1]?.object.metadata;
@@ -280,7 +280,7 @@ describe('compareStates', () => {
   });
 });
 
-/** Fields that may differ: how they are compared, if at all, is what the other tests are about. */
+/** Fields that may differ. Other tests cover how they are compared. */
 function isLeftToChance(kind: string, path: Path): boolean {
   const [section, field] = path;
   if (section === 'metadata' && ['name', 'uid', 'resourceVersion'].includes(String(field))) return true;

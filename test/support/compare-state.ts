@@ -11,7 +11,7 @@ export interface State {
 
 export interface DumpOptions {
   readonly namespace: string;
-  /** With `CoreEvents` among them, events are compared too. Kinds outside namespaces are listed whole. */
+  /** Including `CoreEvents` compares events too. Cluster-scoped kinds are listed whole. */
   readonly kinds: readonly Kind[];
 }
 
@@ -44,9 +44,9 @@ export interface CompareOptions {
 }
 
 /**
- * Every difference between two states but names with chance in them, uids, times, resource versions, addresses and the
- * choice of nodes and zones; empty when there is none. Objects are the same if their symbolic names are: of several with the same
- * one, as the pods of a ReplicaSet, those that are equal are paired first, so that only real differences are left.
+ * The differences between two states, except random names, uids, times, resource versions, addresses and the choice of
+ * nodes and zones. Empty if there are none. Objects are matched by their symbolic names. If several objects have the
+ * same symbolic name, as the pods of a ReplicaSet, equal ones are paired first, so that only real differences are left.
  */
 export function compareStates(a: State, b: State, options: CompareOptions = {}): string[] {
   const [nameA, nameB] = options.names ?? ['a', 'b'];
@@ -97,7 +97,7 @@ function sortedKeys(...maps: readonly ReadonlyMap<string, unknown>[]): string[] 
 const isEvent = ({ kind }: DumpedObject): boolean => kind === CoreEvents.kind;
 
 function symbolsOf({ namespace, objects }: State): Symbols {
-  const named = objects.filter((dumped) => !isEvent(dumped)); // events are called by number, and nothing refers to them
+  const named = objects.filter((dumped) => !isEvent(dumped)); // events have random names, and no object refers to them
   return createSymbols(namespace, named);
 }
 

@@ -14,7 +14,7 @@ export interface DumpedObject {
 }
 
 const revisionAnnotation = 'deployment.kubernetes.io/revision';
-/** What is put in place of a name must not be taken for another name by a later step. */
+/** A later step must not treat a symbol as a name. */
 const [open, close] = ['\u{E000}', '\u{E001}'];
 const marked = new RegExp(`(${open}[^${close}]*${close})`);
 const marks = new RegExp(`[${open}${close}]`, 'g');
@@ -24,11 +24,11 @@ export function createSymbols(namespace: string, objects: readonly DumpedObject[
   const exact = new Map<string, string>();
   for (const { kind, object } of objects) {
     const symbol = names.get(object) ?? object.metadata.name;
-    exact.set(object.metadata.name, symbol); // also when they are the same: no pattern below may then touch it
+    exact.set(object.metadata.name, symbol); // also if they are equal: no pattern below may match it then
     exact.set(object.metadata.uid, `{uid of ${kind} ${symbol}}`);
     for (const ip of addressesOf(object)) exact.set(ip, `{ip of ${kind} ${symbol}}`);
   }
-  // Where pods run is the scheduler's business, and admission copies the zone of a node onto its pods.
+  // The scheduler chooses nodes, and admission copies the zone of a node to its pods.
   for (const { kind, object } of objects) {
     const nodeName = fieldsOf(object['spec'])['nodeName'];
     if (typeof nodeName === 'string' && nodeName !== '') exact.set(nodeName, '{node}');
@@ -41,7 +41,7 @@ export function createSymbols(namespace: string, objects: readonly DumpedObject[
 
   const replaceExact = replacerOf(exact);
   const patterns = patternsOf(objects, names);
-  const known = new Map<string, string>(); // the same few words stand in every object
+  const known = new Map<string, string>(); // these few words occur in every object
   return {
     nameOf: (object) => names.get(object) ?? object.metadata.name,
     text(text) {
@@ -86,6 +86,8 @@ function symbolicName(kind: string, object: UntypedObject, owner: Owner | undefi
   if (owner !== undefined && name.startsWith(`${owner.name}-`)) {
     const rest = name.slice(owner.name.length + 1);
     if (owner.kind === 'Deployment' && kind === 'ReplicaSet') return `${owner.symbol}-{hash}`;
+    if (owner.kind === 'Job' && (kind === 'Workload' || kind === 'PodGroup')) return `${owner.symbol}-{hash}`;
+    if (kind === 'ControllerRevision') return `${owner.symbol}-{hash}`;
     if (owner.kind === 'CronJob' && /^\d{6,}$/.test(rest)) return `${owner.symbol}-{minute}`;
     if (generateName !== '') return `${owner.symbol}-${randomised(rest, generateName.slice(owner.name.length + 1))}`;
     return `${owner.symbol}-${rest}`;
@@ -97,7 +99,7 @@ function randomised(name: string, prefix: string): string {
   return name.startsWith(prefix) ? `${prefix}{random}` : name;
 }
 
-/** Numbers the ReplicaSets of a Deployment and the Jobs of a CronJob by their order. */
+/** Numbers the ReplicaSets of a Deployment, the revisions of a DaemonSet and the Jobs of a CronJob by their order. */
 function numbered(
   objects: readonly DumpedObject[],
   names: ReadonlyMap<UntypedObject, string>,
@@ -127,7 +129,8 @@ function numbered(
 }
 
 function byAge(a: UntypedObject, b: UntypedObject): number {
-  const revision = ({ metadata }: UntypedObject): number => Number(metadata.annotations?.[revisionAnnotation] ?? 0);
+  const revision = ({ metadata, revision: own }: UntypedObject): number =>
+    Number(own ?? metadata.annotations?.[revisionAnnotation] ?? 0);
   const minute = ({ metadata }: UntypedObject): number => Number(/-(\d{6,})$/.exec(metadata.name)?.[1] ?? 0);
   return (
     revision(a) - revision(b) ||
@@ -137,15 +140,16 @@ function byAge(a: UntypedObject, b: UntypedObject): number {
   );
 }
 
-/** The pod-template-hash of each ReplicaSet stands alone in labels and selectors. */
+/** The hash of each ReplicaSet and revision occurs alone in labels and selectors. */
 function hashesOf(
   objects: readonly DumpedObject[],
   names: ReadonlyMap<UntypedObject, string>,
 ): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
   for (const { kind, object } of objects) {
-    const hash = object.metadata.labels?.['pod-template-hash'];
-    if (kind === 'ReplicaSet' && hash !== undefined) hashes.set(hash, `{hash of ${names.get(object) ?? ''}}`);
+    const label = kind === 'ReplicaSet' ? 'pod-template-hash' : 'controller-revision-hash';
+    const hash = kind === 'ReplicaSet' || kind === 'ControllerRevision' ? object.metadata.labels?.[label] : undefined;
+    if (hash !== undefined) hashes.set(hash, `{hash of ${names.get(object) ?? ''}}`);
   }
   return hashes;
 }
@@ -162,7 +166,7 @@ type Pattern = readonly [RegExp, string];
 
 /** Names of deleted objects in events, and other values that differ in every run. */
 function patternsOf(objects: readonly DumpedObject[], names: ReadonlyMap<UntypedObject, string>): Pattern[] {
-  // What a ReplicaSet made is called after the Deployment too: the longer name knows it better.
+  // Pods of a ReplicaSet also start with the name of the Deployment: the longer name is the right one.
   const byLength = objects.toSorted((a, b) => b.object.metadata.name.length - a.object.metadata.name.length);
   const children = byLength.flatMap(({ kind, object }): Pattern[] => {
     const name = RegExp.escape(object.metadata.name);
@@ -175,6 +179,7 @@ function patternsOf(objects: readonly DumpedObject[], names: ReadonlyMap<Untyped
         ];
       case 'CronJob':
         return [[new RegExp(`\\b${name}-\\d{6,}\\b`, 'g'), `${symbol}-{minute}`]];
+      case 'DaemonSet':
       case 'Job':
       case 'ReplicaSet':
       case 'ReplicationController':

@@ -3,7 +3,7 @@ import type { Informer, InformerFactory, Store } from '../../informers/index.ts'
 
 /** Caches that count the objects they return, and throw when all objects are listed. */
 export class CountingInformers implements InformerFactory {
-  /** Objects returned since it was last set. */
+  /** The number of objects returned since it was last set. */
   count = 0;
   readonly #inner: InformerFactory;
 

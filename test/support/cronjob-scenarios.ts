@@ -12,7 +12,10 @@ import {
 import type { Client } from '../../pkg/client/index.ts';
 import { eventually } from './eventually.ts';
 
-/** Soon, and measured from the creation: five fields could take a minute. All runs of one minute have one name. */
+/**
+ * Soon, and relative to the creation: a schedule of five fields could take a minute. All runs of one minute have the
+ * same name.
+ */
 const soon = '@every 2s';
 const yearly = '@yearly';
 
@@ -103,7 +106,7 @@ export class CronJobUser {
     return this.patchJob(job, { metadata: { ownerReferences: [reference] } });
   }
 
-  /** Waits until the Job matches. Undefined stands for a deleted Job. */
+  /** Waits until the Job matches. Undefined means that the Job is deleted. */
   untilJob(job: Job, isWanted: (job: Job | undefined) => boolean): Promise<void> {
     return eventually(async () => {
       const { items } = await this.#client.listAll(
@@ -175,7 +178,7 @@ async function keepsHistory(user: CronJobUser): Promise<void> {
   await user.until('history', ({ status }) => status?.lastSuccessfulTime === '2026-01-01T04:01:00Z');
 }
 
-/** Something is due while an earlier Job still runs. */
+/** A run is due while an earlier Job is still active. */
 async function meetsRunningJob(user: CronJobUser, name: string, concurrencyPolicy: string): Promise<void> {
   const owner = await user.create(name, { schedule: soon, suspend: true, concurrencyPolicy });
   const earlier = await user.createJob(`${name}-earlier`);
@@ -231,7 +234,7 @@ export async function runTtlScenarios(user: CronJobUser): Promise<void> {
     user.finish(overdue, { ended: '2026-01-01T00:01:00Z' }),
     user.finish(failed, { end: 'Failed' }),
   ]);
-  // Its time is up after that of all others: once it goes, those that are still there have been spared.
+  // Its TTL ends after all others: once it is deleted, the remaining Jobs are kept.
   const last = await create('last', 4);
   await user.finish(last);
   const going = [lowered, added, overdue, failed, last];

@@ -1,6 +1,6 @@
-/** Decodes what `/flagz` and `/statusz` send as CBOR: the tag of self-described CBOR, and text as byte strings. */
+/** Decodes the CBOR of `/flagz` and `/statusz`: the tag of self-described CBOR, and text as byte strings. */
 export function decodeCbor(bytes: Buffer): unknown {
-  let at = 3; // behind the tag
+  let at = 3; // after the tag
   const count = (short: number): number => {
     if (short < 24) return short;
     const width = 2 ** (short - 24);

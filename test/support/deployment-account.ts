@@ -6,7 +6,7 @@ import { type ClusterAccess, kubectl } from '../cluster/index.ts';
 /** A file of `deploy/`. */
 export const deployFile = (name: string): string => new URL(`../../deploy/${name}`, import.meta.url).pathname;
 
-/** A kubeconfig for a service account in kube-system, as a pod of it would have by its mounted token. */
+/** A kubeconfig for a service account in kube-system, with a token like the one mounted into its pods. */
 export async function accountKubeconfig(cluster: ClusterAccess, account: string): Promise<string> {
   const token = (await kubectl(cluster, ['create', 'token', '-n', 'kube-system', account])).trim();
   const path = join(cluster.directory, `${account}.kubeconfig`);

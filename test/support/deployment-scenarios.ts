@@ -72,7 +72,7 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
     await user.rollOut(name, 'two', neverReady);
     await untilSizes(user, name, [8, 5]);
     await user.scale(Deployments, name, 20);
-    // 8 and 5 of 13 are 14 and 9 of 23.
+    // 8 and 5 of 13 become 14 and 9 of 23.
     await untilSizes(user, name, [14, 9]);
     return user.until(Deployments, name, ({ status }) => status?.replicas === 23 && status.availableReplicas === 14);
   },
@@ -180,18 +180,18 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
     return user.untilRolledOut(name);
   },
 
-  /** The released ReplicaSet still has the name that the next one should get. */
+  /** The released ReplicaSet still has the name that the next one would get. */
   async 'lets-go-and-collides'(user, name) {
     await user.deployment(name, { replicas: 1 });
     await user.untilRolledOut(name);
     const [[released], [pod]] = [await user.setsOf(name), await user.podsOf(name, 1)];
-    if (released === undefined) throw new Error('there is no set');
+    if (released === undefined) throw new Error('there is no ReplicaSet');
     await user.patch(ReplicaSets, released.metadata.name, { metadata: { labels: { app: `${name}-no-more` } } });
     await user.until(ReplicaSets, released.metadata.name, ({ metadata }) => metadata.ownerReferences === undefined);
     await user.until(Deployments, name, ({ status }) => status?.collisionCount === 1);
     await eventually(async () => (await user.setsOf(name)).length === 1, user.signal);
     await user.untilRolledOut(name);
-    // Only the name of what somebody owns can be compared.
+    // Only names of owned objects can be compared.
     await user.delete(ReplicaSets, released.metadata.name);
     return user.delete(Pods, pod.metadata.name);
   },
@@ -225,7 +225,7 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
   },
 };
 
-/** In one write, as `kubectl apply` does it: the set before must not get the annotation. */
+/** In one write, as `kubectl apply` does it: the previous ReplicaSet must not get the annotation. */
 function rollOutBecause(user: WorkloadUser, name: string, cause: string): Promise<Deployment> {
   const containers = [{ name: 'main', image: 'two' }];
   return user.patch(Deployments, name, {
@@ -234,7 +234,7 @@ function rollOutBecause(user: WorkloadUser, name: string, cause: string): Promis
   });
 }
 
-/** The sizes of the Deployment's sets, oldest revision first, those at nothing left out. */
+/** The sizes of the Deployment's ReplicaSets, oldest revision first, without those at zero. */
 async function untilSizes(user: WorkloadUser, name: string, sizes: readonly number[]): Promise<void> {
   const revisionOf = ({ metadata }: ReplicaSet): number => Number(metadata.annotations?.[revision] ?? 0);
   await eventually(async () => {

@@ -12,7 +12,7 @@ const containerPorts = (...ports: readonly { name: string; containerPort: number
   containers: [{ name: 'app', image: 'example', ports: ports.map((each) => ({ ...each })) }],
 });
 
-/** So many that their addresses, counted once for each port, are more than Endpoints may hold. */
+/** So many that their addresses, counted once per port, exceed the limit of Endpoints. */
 const hugePorts = 34;
 const hugePortsBut = (index: number) =>
   namedPorts(hugePorts)
@@ -25,7 +25,7 @@ export async function runEndpointsScenarios(user: EndpointsUser): Promise<void> 
   await Promise.all([createPods(user), createBareServices(user)]);
   await createServices(user);
   await untilSettled(user, firstStates);
-  // One kind of change after another: what a write says of its cause depends on what comes together in one sync.
+  // One kind of change after another: the trigger time in a write depends on the changes that one sync covers.
   await changeServices(user);
   await untilSettled(user, { ...secondStates, ...unchangingStates });
   await user.report('web-2', { labels: web, ip: 2, ready: false });
@@ -77,7 +77,7 @@ async function createPods(user: EndpointsUser): Promise<void> {
     ...Array.from({ length: 25 }, (_, index) =>
       user.pod(`many-${index}`, { labels: { app: 'many' }, ip: 100 + index }),
     ),
-    // Each offers all ports but one, so that no two ports have the same addresses.
+    // Each pod has all ports but one, so that no two ports have the same addresses.
     ...Array.from({ length: hugePorts }, (_, index) =>
       user.pod(`huge-${index}`, {
         labels: { app: 'huge' },
@@ -242,7 +242,7 @@ async function firstSliceOf(user: EndpointsUser, service: string): Promise<strin
   return (await user.slices(service))[0]?.metadata.name ?? '';
 }
 
-/** What the slices, and with `/` in front the Endpoints, of each Service come to. */
+/** The slices of each Service, and its Endpoints with `/` before the name. */
 export type States = Readonly<Record<string, readonly string[]>>;
 
 const webFirst = 'web-1:rs web-2:rs web-leaving:rs web-unready:';
@@ -272,7 +272,7 @@ const firstStates: States = {
   '/right': [''],
 };
 
-/** Services that select the web pods, and in the same way. */
+/** Services that select the web pods, in the same way. */
 function statesOfWeb(slice: string, endpoints: string): States {
   const alike = ['tampered', 'external', 'bare-selected-later'];
   const ports = 'a:8080/TCP,b:8443/TCP,c:53/UDP,d:90/TCP';
@@ -289,7 +289,7 @@ function statesOfWeb(slice: string, endpoints: string): States {
   };
 }
 
-/** What no change of a pod touches any more. */
+/** Services that no later change of a pod affects. */
 const unchangingStates: States = {
   named: [
     'IPv4  | named-none:rs',
@@ -359,7 +359,7 @@ async function untilSettled(user: EndpointsUser, states: States): Promise<void> 
   );
 }
 
-/** Which of many endpoints is in which slice is a matter of chance: there, the number counts. */
+/** The assignment of many endpoints to slices is random: there, only the number is compared. */
 export function describeCounted(slice: Parameters<typeof describeSlice>[0]): string {
   const text = describeSlice(slice);
   return text.includes('| many-') ? `${text.split('|')[0] ?? ''}| ${slice.endpoints?.length ?? 0} of many` : text;

@@ -16,6 +16,7 @@ import {
 } from '../../pkg/api/index.ts';
 import type { Client } from '../../pkg/client/index.ts';
 import { eventually } from './eventually.ts';
+import { NamespaceUser } from './namespace-user.ts';
 
 type ServiceSpec = Service['spec'];
 
@@ -30,7 +31,7 @@ export interface DescribedPod {
   readonly spec?: Partial<PodSpec>;
 }
 
-/** Nodes with all that hints by topology ask for, two in each of three zones. */
+/** Nodes with everything that topology hints require, two in each of three zones. */
 export async function createNodes(client: Client, signal: AbortSignal): Promise<void> {
   for (const [index, zone] of ['zone-a', 'zone-a', 'zone-b', 'zone-b', 'zone-c', 'zone-c'].entries()) {
     const metadata = { name: `node-${index}`, labels: { 'topology.kubernetes.io/zone': zone } };
@@ -55,17 +56,7 @@ export async function createNodes(client: Client, signal: AbortSignal): Promise<
  * Acts like users of Services and like kubelets, in one namespace. Pods get the same addresses and nodes in every run, so
  * that the end states of two runs can be compared field by field.
  */
-export class EndpointsUser {
-  readonly client: Client;
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-
-  constructor(client: Client, namespace: string, signal: AbortSignal) {
-    this.client = client;
-    this.namespace = namespace;
-    this.signal = signal;
-  }
-
+export class EndpointsUser extends NamespaceUser {
   service(name: string, spec: Partial<ServiceSpec>, metadata: Service['metadata'] | object = {}): Promise<Service> {
     const ports = [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }];
     const service = { metadata: { namespace: this.namespace, name, ...metadata }, spec: { ports, ...spec } };
@@ -138,7 +129,7 @@ export class EndpointsUser {
   }
 }
 
-/** `IPv4 http:8080/TCP | a:rs b:s` … endpoints by name with the letters of the conditions they have. */
+/** `IPv4 http:8080/TCP | a:rs b:s` … endpoints by name with the first letters of their conditions. */
 export function describeSlice({ addressType, ports, endpoints }: EndpointSlice): string {
   const portText = (ports ?? []).map(({ name, port, protocol }) => `${name ?? ''}:${port ?? ''}/${protocol ?? ''}`);
   const endpointTexts = (endpoints ?? []).map(({ targetRef, addresses, conditions = {}, hints }) => {
@@ -150,7 +141,7 @@ export function describeSlice({ addressType, ports, endpoints }: EndpointSlice):
   return `${addressType} ${portText.sort().join(',')} | ${endpointTexts.sort().join(' ')}`;
 }
 
-/** `http:8080/TCP | a b ! c` … addresses by pod, those that are not ready behind the `!`. */
+/** `http:8080/TCP | a b ! c` … addresses by pod, not ready ones after the `!`. */
 export function describeEndpoints({ subsets = [] }: Endpoints): string {
   return subsets
     .map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {

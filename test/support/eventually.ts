@@ -1,34 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Kind, KubeObject } from '../../pkg/api/index.ts';
 import type { Client, ListOptions } from '../../pkg/client/index.ts';
 
-/** The interval at which a condition is checked: short for the test, long enough for the server. */
-const intervalMs = 50;
-
-/**
- * Waits until `attempt` neither throws nor returns false, and returns its result. The only limit is the signal, which the
- * test framework aborts at its timeout. Then the error has the last failure.
- */
-export async function eventually<T>(attempt: () => Promise<T | false>, signal: AbortSignal): Promise<T> {
-  let last: unknown = new Error('it was false');
-  for (;;) {
-    try {
-      const result = await attempt();
-      if (result !== false) return result;
-      last = new Error('it was false');
-    } catch (error) {
-      last = error;
-    }
-    try {
-      await sleep(intervalMs, undefined, { signal });
-    } catch {
-      throw new Error(`still not so when the test ended: ${last instanceof Error ? last.message : String(last)}`, {
-        cause: last,
-      });
-    }
-  }
-}
+export { until as eventually } from '../../pkg/testing/until.ts';
 
 /**
  * Watches the objects of one kind until there are `count` of them (default 1) and all match, and returns them. The cost
@@ -48,7 +21,7 @@ export async function watchUntil<T extends KubeObject>(
     const unwanted = new Set(items.filter((item) => !isWanted(item)).map((item) => item.metadata.uid));
     if (byUid.size === count && unwanted.size === 0) return items;
     const from = { ...selection, resourceVersion: metadata.resourceVersion };
-    // The server may end a watch at any time, above all of a slow reader. Then list again.
+    // The server may end a watch at any time, especially that of a slow reader. Then list again.
     for await (const event of client.watch(kind, from, signal)) {
       if (event.type === 'BOOKMARK') continue;
       const { uid } = event.object.metadata;

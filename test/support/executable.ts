@@ -10,21 +10,21 @@ export async function build(out: string): Promise<void> {
   await promisify(execFile)(process.execPath, ['scripts/build.ts', '--out', out], { cwd: root });
 }
 
-/** Makes the image of what `build` has left in a directory, as `npm run image` does. */
+/** Makes the image from the output of `build` in a directory, as `npm run image` does. */
 export async function buildImage(from: string): Promise<void> {
   await promisify(execFile)(process.execPath, ['scripts/image.ts', '--from', from], { cwd: root });
 }
 
 /**
- * The directory with the executable of this run, built by the first suite that asks for it. `directory` is one that all
- * suites of the run share and that is removed after it.
+ * The directory with the executable of this run, which the first suite that needs it builds. All suites of the run
+ * share `directory`, which is removed after the run.
  */
 export async function sharedBuild(directory: string): Promise<string> {
   const out = join(directory, 'dist');
   if (existsSync(out)) return out;
   const work = mkdtempSync(join(dirname(out), 'build-'));
   await build(work);
-  // Suites may run side by side: the first one to get here wins, and the other's is the same anyway.
+  // Suites may run in parallel: the first build wins, and the other one is the same anyway.
   if (!existsSync(out)) renameSync(work, out);
   return out;
 }

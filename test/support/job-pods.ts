@@ -10,9 +10,9 @@ export interface DescribedJobPod {
   readonly tracked?: boolean;
   readonly deleting?: boolean;
   readonly ready?: boolean;
-  /** Of the container `app`; with it, the container has ended. */
+  /** The exit code of the container `app`. If set, the container has terminated. */
   readonly exitCode?: number;
-  /** When the container ended: seconds after `jobPodTime`. */
+  /** When the container terminated: seconds after `jobPodTime`. */
   readonly endedAt?: number;
   readonly conditions?: PodStatus['conditions'];
   readonly restarts?: number;

@@ -10,7 +10,10 @@ const hasActive =
   ({ status }: Job): boolean =>
     (status?.active ?? 0) === count;
 
-/** What users do with one Job each, under the Job's name. Each ends when the Job should have nothing left to do. */
+/**
+ * The actions of users on one Job each, named after the behaviour. Each ends when the Job should have nothing left to
+ * do.
+ */
 const jobScenarios: JobScenarios = {
   async plain(user, name) {
     await user.create(name, { completions: 3, parallelism: 2, annotations: exitingWith(0) });
@@ -27,7 +30,7 @@ const jobScenarios: JobScenarios = {
     await user.until(name, hasActive(3));
     await user.finish(await user.running(name));
     await user.until(name, ({ status }) => status?.succeeded === 1);
-    // The queue is empty: one that is deleted now is not replaced, and the last decides when it is over.
+    // The queue is empty: a pod that is deleted now is not replaced, and the last pod decides the result.
     await user.deletePod(await user.running(name));
     await user.until(name, hasActive(1));
     await user.finish(await user.running(name));
@@ -189,7 +192,7 @@ const jobScenarios: JobScenarios = {
     await user.until(name, ({ status }) => status?.ready === 2);
     await user.patch(name, { suspend: true });
     await user.until(name, (job) => isSuspended(job) && (job.status?.terminating ?? 0) === 0);
-    // While a Job is suspended and has not started, its node selector may be changed.
+    // The node selector of a suspended Job may change before its first start.
     await user.patch(name, { template: { spec: { nodeSelector: { 'kubernetes.io/os': 'linux' } } } });
     await user.patch(name, { suspend: false });
     for (let i = 0; i < 2; i++) await user.finish(await user.running(name));
@@ -270,7 +273,7 @@ const jobScenarios: JobScenarios = {
   },
 };
 
-/** Runs them all side by side. */
+/** Runs all of them in parallel. */
 export async function runJobScenarios(user: JobUser): Promise<void> {
   await Promise.all(
     Object.entries(jobScenarios).map(async ([name, run]) => {

@@ -12,17 +12,18 @@ import {
   type PodSpec,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import type { Client, ListOptions } from '../../pkg/client/index.ts';
+import type { ListOptions } from '../../pkg/client/index.ts';
 import { podSettingNames } from '../../pkg/hollow/index.ts';
+import { NamespaceUser } from './namespace-user.ts';
 
 export interface JobDescription extends Omit<Partial<JobSpec>, 'template'> {
-  /** For the pods, as their hollow nodes read them. */
+  /** Annotations of the pods, for hollow nodes. */
   readonly annotations?: Record<string, string>;
   readonly labels?: Record<string, string>;
   readonly pod?: Partial<PodSpec>;
 }
 
-/** Ends its pods at once, with this code. */
+/** The pods terminate at once, with this code. */
 export function exitingWith(exitCode: number | string): Record<string, string> {
   return { [podSettingNames.finishAfter]: '0s', [podSettingNames.exitCode]: String(exitCode) };
 }
@@ -32,17 +33,7 @@ export function isOver({ status }: Job): boolean {
 }
 
 /** Acts like a user of Jobs and their pods, in one namespace. */
-export class JobUser {
-  readonly client: Client;
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-
-  constructor(client: Client, namespace: string, signal: AbortSignal) {
-    this.client = client;
-    this.namespace = namespace;
-    this.signal = signal;
-  }
-
+export class JobUser extends NamespaceUser {
   create(name: string, { annotations, labels, pod, ...spec }: JobDescription): Promise<Job> {
     const template = {
       metadata: { annotations, labels },
@@ -66,7 +57,7 @@ export class JobUser {
     return this.until(name, isOver);
   }
 
-  /** A running pod of the Job that is not ending yet. */
+  /** A running pod of the Job that is not terminating. */
   running(jobName: string, index?: number): Promise<Pod> {
     const ofIndex = index === undefined ? '' : `,batch.kubernetes.io/job-completion-index=${String(index)}`;
     const labelSelector = `batch.kubernetes.io/job-name=${jobName}${ofIndex}`;
@@ -84,7 +75,7 @@ export class JobUser {
     return this.#first(Pods, { labelSelector }, isWanted);
   }
 
-  /** Ends a pod with this code. */
+  /** Terminates a pod with this code. */
   finish(pod: Pod, exitCode = 0): Promise<Pod> {
     return this.patchPod(pod, { metadata: { annotations: exitingWith(exitCode) } });
   }

@@ -1,4 +1,6 @@
-/** What differs from one run to the next on the same server too, such as generated names and times, made the same. */
+/**
+ * Replaces the parts of the output that differ between two runs on the same server, such as generated names and times.
+ */
 export function sameOnAnyServer(screen: string): string {
   let text = screen;
   for (const [pattern, replacement] of accidents) text = text.replaceAll(pattern, replacement);
@@ -8,6 +10,7 @@ export function sameOnAnyServer(screen: string): string {
 const accidents: readonly (readonly [RegExp, string])[] = [
   [/\bweb-[a-z0-9]{8,10}(-[a-z0-9]{5})?\b/g, 'web-NAME'],
   [/\b(web|one|two)-[a-z0-9]{5}\b/g, '$1-NAME'],
+  [/\bdb-[a-z0-9]{6,10}\b/g, 'db-HASH'], // a restart writes the time into the template
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-NAME'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
@@ -21,11 +24,11 @@ const accidents: readonly (readonly [RegExp, string])[] = [
   [/\bzone-[a-c]\b/g, 'zone-Z'],
   [/\b172\.16\.0\.\d+/g, '172.16.0.N'],
   [/\b\d+(d|h|m|ms|s)(\d+[hms])?\b/g, 'AGE'],
-  // Whether the last look at a slice came from a change of its pods, or from a second look at it.
+  // Whether the last sync of a slice came from a change of its pods, or from a resync.
   [/^ *annotations:\n *endpoints\.kubernetes\.io\/last-change-trigger-time: .*\n/gm, ''],
-  // How often a watcher sees what lies between is a matter of luck.
+  // The number of intermediate states that a watcher observes is random.
   [/^Waiting for deployment.*\n/gm, ''],
-  // Columns are as wide as the names above.
+  // The width of columns depends on the names above.
   [/ +$/gm, ''],
   [/ {2,}/g, '  '],
 ];

@@ -1,12 +1,12 @@
-/** The sandbox knows the fields of the built-in kinds, but not all that is written about them. */
+/** The sandbox has the fields of built-in kinds, but not all of their descriptions. */
 const withoutProse = `grep -E '^[A-Z]+:|\t<|enum:'`;
 
 /**
- * A morning with kubectl, as a list of lines for a shell. Each is shown with what it prints; all of them together leave
- * nothing behind but the namespace `default` as it was.
+ * A morning with kubectl, as lines for a shell. Each is shown with its output. Together they leave the namespace
+ * `default` as it was.
  */
 export const kubectlScript: readonly string[] = [
-  // What there is
+  // Discovery
   'kubectl api-resources --api-group=apps',
   'kubectl api-resources --api-group=batch -o wide',
   'kubectl api-resources --api-group="" --no-headers | grep -v componentstatuses',
@@ -18,7 +18,7 @@ export const kubectlScript: readonly string[] = [
   'kubectl get nodes',
   'kubectl get namespaces',
 
-  // A Deployment, and ways to look at it
+  // A Deployment, and ways to show it
   'kubectl apply -f web.yaml',
   'kubectl rollout status deployment/web --timeout=5m',
   'kubectl get deployments',
@@ -68,7 +68,30 @@ export const kubectlScript: readonly string[] = [
   'kubectl get horizontalpodautoscalers',
   'kubectl delete horizontalpodautoscaler web',
 
-  // Small things
+  // A StatefulSet
+  'kubectl apply -f db.yaml',
+  'kubectl rollout status statefulset/db --timeout=5m | tail -1',
+  'kubectl get statefulsets -o wide',
+  'kubectl get pods -l app=db --show-labels',
+  'kubectl set image statefulset/db db=example.com/db:2',
+  'kubectl rollout status statefulset/db --timeout=5m | tail -1',
+  'kubectl rollout history statefulset/db',
+  'kubectl rollout history statefulset/db --revision=2',
+  'kubectl rollout undo statefulset/db',
+  'kubectl rollout status statefulset/db --timeout=5m | tail -1',
+  'kubectl rollout history statefulset/db',
+  'kubectl rollout restart statefulset/db',
+  'kubectl rollout status statefulset/db --timeout=5m | tail -1',
+  'kubectl get controllerrevisions --no-headers | wc -l',
+  'kubectl scale statefulset db --replicas=1',
+  `kubectl wait --for=jsonpath='{.status.replicas}'=1 statefulset/db --timeout=5m`,
+  `kubectl wait --for=jsonpath='{.status.availableReplicas}'=1 statefulset/db --timeout=5m`,
+  'kubectl get statefulset db -o yaml',
+  'kubectl get statefulset db --subresource=scale -o yaml',
+  "kubectl describe statefulset db | sed '/^Events:/,$d'", // events of the same second are in any order
+  'kubectl delete statefulset db --cascade=foreground',
+
+  // ConfigMaps and other small objects
   'kubectl label configmap settings x=y',
   'kubectl label configmap settings x=z',
   'kubectl label configmap settings x-',
@@ -98,7 +121,10 @@ export const kubectlScript: readonly string[] = [
   'kubectl get serviceaccounts',
   'kubectl create role reader --verb=get --resource=pods',
   'kubectl describe role reader',
+  'kubectl rollout status deployment/web --timeout=5m',
   'kubectl create pdb budget --selector=app=web --min-available=1',
+  `kubectl wait --for=jsonpath='{.status.expectedPods}'=3 pdb/budget --timeout=5m`,
+  'kubectl get pdb',
   'kubectl get pdb budget -o yaml',
   'kubectl describe pdb budget',
 
@@ -112,7 +138,7 @@ export const kubectlScript: readonly string[] = [
 
   // Jobs
   'kubectl create job one --image=example.com/one',
-  `kubectl wait --for=jsonpath='{.status.ready}'=1 job/one --timeout=5m`,
+  'kubectl wait --for=condition=complete job/one --timeout=5m',
   'kubectl get jobs',
   'kubectl get job one -o yaml',
   'kubectl describe job one',
@@ -121,8 +147,9 @@ export const kubectlScript: readonly string[] = [
   'kubectl get cronjob yearly -o yaml',
   'kubectl describe cronjob yearly',
   'kubectl create job two --from=cronjob/yearly',
+  'kubectl wait --for=condition=complete job/two --timeout=5m',
 
-  // Kinds of one's own
+  // Custom resources
   'kubectl apply -f crontabs.yaml',
   'kubectl wait --for=condition=Established crd/crontabs.stable.example.com --timeout=5m',
   'kubectl apply -f crontab.yaml',
@@ -141,7 +168,7 @@ export const kubectlScript: readonly string[] = [
   'kubectl delete namespace extra',
   'kubectl get namespace extra',
 
-  // What goes wrong
+  // Errors
   'kubectl create -f web.yaml',
   'kubectl apply -f unknown-field.yaml',
   'kubectl apply -f other-selector.yaml',
@@ -154,9 +181,18 @@ export const kubectlScript: readonly string[] = [
   'kubectl create configmap Upper-Case',
   'kubectl rollout undo deployment/web --to-revision=99',
 
-  // Nodes: one is emptied, which the budget would not allow
-  'kubectl delete pdb budget',
+  // Nodes: one is drained as soon as the budget allows. There are enough pods for each node to have one.
+  'kubectl scale deployment web --replicas=9',
+  'kubectl rollout status deployment/web --timeout=5m',
+  `kubectl patch pdb budget -p '{"spec":{"minAvailable":9}}'`,
+  `kubectl wait --for=jsonpath='{.status.currentHealthy}'=9 pdb/budget --timeout=5m`,
+  `kubectl wait --for=jsonpath='{.status.desiredHealthy}'=9 pdb/budget --timeout=5m`,
+  `kubectl drain node-0 --force --timeout=1s 2>&1 | grep -o '^error when evicting.*' | sed 's|pods/"[^"]*"|pod|' | sort -u`,
+  `kubectl patch pdb budget -p '{"spec":{"minAvailable":"50%"}}'`,
   'kubectl drain node-0 --force | tail -1',
+  `kubectl wait --for=jsonpath='{.status.currentHealthy}'=9 pdb/budget --timeout=5m`,
+  'kubectl get pdb',
+  'kubectl delete pdb budget',
   'kubectl wait --for=condition=Available deployment/web --timeout=5m',
   'kubectl uncordon node-0',
   'kubectl cordon node-0',
@@ -264,12 +300,26 @@ spec: {schedule: "* * * * *"}
 `;
 
 /** The files that the script names; `editor` is what `kubectl edit` starts. */
+const db = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: db, image: 'example.com/db:1'}]
+`;
+
 export const kubectlFiles: Readonly<Record<string, string>> = {
   'web.yaml': web('example.com/web:1'),
   'web-2.yaml': web('example.com/web:2'),
   'unknown-field.yaml': web('example.com/web:2').replace('replicas: 2', 'replicaz: 2'),
   'other-selector.yaml': web('example.com/web:2').replace('matchLabels: {app: web}', 'matchLabels: {app: x}'),
   'bad-values.yaml': web('').replace('containerPort: 80', 'containerPort: 80000').replace('port: 80}]', 'port: 0}]'),
+  'db.yaml': db,
   'settings.yaml': settings('settings', '2'),
   'shared.yaml': settings('shared', '2'),
   'shared-2.yaml': settings('shared', '3'),

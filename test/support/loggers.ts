@@ -1,14 +1,6 @@
 import type { Logger } from '../../pkg/log/index.ts';
 
-export const silentLogger: Logger = {
-  error() {},
-  warn() {},
-  info() {},
-  verbose() {},
-  debug() {},
-  trace() {},
-  child: () => silentLogger,
-};
+export { silentLogger } from '../../pkg/log/index.ts';
 
 export interface LogLine {
   readonly level: 'error' | 'warn' | 'info' | 'verbose' | 'debug' | 'trace';

@@ -7,7 +7,7 @@ import { findFreePort, type ClusterAccess, type Identity, type PlainResponse } f
 export const managerIdentity: Identity = { user: 'system:kube-controller-manager' };
 
 export interface ManagerOptions {
-  /** Who it is to the API server; default `managerIdentity`. */
+  /** Its identity to the API server. Default: `managerIdentity`. */
   readonly as?: Identity;
   /** The state for which `startManager` waits. Default `leading`: it holds the lease and its caches are synced. */
   readonly until?: 'serving' | 'leading';
@@ -21,7 +21,7 @@ export interface ManagerOptions {
 /** A process of our kube-controller-manager. */
 export interface Manager extends AsyncDisposable {
   readonly pid: number;
-  /** Of its HTTPS endpoints. */
+  /** The port of its HTTPS endpoints. */
   readonly baseUrl: string;
   /** Everything it has written to stdout and stderr so far. */
   logs(): string;
@@ -43,8 +43,8 @@ const mainFile = new URL('../../cmd/kube-controller-manager/main.ts', import.met
 const leadingMessage = 'leading, and all caches are synced';
 
 /**
- * Starts it against a cluster on a free port, in the way that kubeadm does, and waits until it is at work. `flags` come
- * last and win. Whoever starts one ends it: `await using manager = await startManager(…)`.
+ * Starts it against a cluster on a free port, with the flags of kubeadm, and waits until it runs. `flags` come last and
+ * take precedence. The caller stops it: `await using manager = await startManager(…)`.
  */
 export async function startManager(
   cluster: ClusterAccess,
@@ -83,7 +83,7 @@ export interface FinishedManager {
   readonly stderr: string;
 }
 
-/** Runs it with exactly these flags until it ends by itself. */
+/** Runs it with exactly these flags until it exits. */
 export async function runManager(
   flags: readonly string[],
   env: Readonly<Record<string, string>> = {},

@@ -20,7 +20,8 @@ export class Mirror<T extends KubeObject> {
     },
     updated: (before, after) => {
       this.events++;
-      if (this.objects.get(keyOf(after)) !== before) this.#refuse('updated from a state never told', after);
+      if (this.objects.get(keyOf(after)) !== before)
+        this.#refuse('updated from a state that was never delivered', after);
       if (before !== after && !isNewer(after, before)) this.#refuse('updated to an older state', after);
       if (before.metadata.uid !== after.metadata.uid) this.#refuse('updated to another object', after);
       this.objects.set(keyOf(after), after);
@@ -36,14 +37,14 @@ export class Mirror<T extends KubeObject> {
   };
 
   expectHolds(expected: ReadonlyMap<ObjectKey, T>): void {
-    if (this.errors.length > 0) throw new Error(`events that cannot be: ${this.errors.slice(0, 5).join('; ')}`);
+    if (this.errors.length > 0) throw new Error(`impossible events: ${this.errors.slice(0, 5).join('; ')}`);
     const versions = (objects: ReadonlyMap<ObjectKey, T | Cached<T>>): string[] =>
       [...objects].map(([key, { metadata }]) => `${key} ${metadata.uid} ${metadata.resourceVersion}`).sort();
     const [told, real] = [versions(this.objects), versions(expected)];
     const wrong = told.filter((line) => !real.includes(line));
     const missing = real.filter((line) => !told.includes(line));
     if (wrong.length + missing.length === 0) return;
-    throw new Error(`the events tell of ${wrong.join(', ')}, but not of ${missing.join(', ')}`);
+    throw new Error(`the events have ${wrong.join(', ')} but lack ${missing.join(', ')}`);
   }
 
   #refuse(what: string, { metadata }: Cached<KubeObject>): void {

@@ -5,18 +5,19 @@ import type { Worker } from 'node:worker_threads';
 import { afterAll } from 'vitest';
 
 /**
- * For every test file: after its last hook no timer, socket, server, child process or worker is left that was not there
- * before it. Sockets take a moment to close, so the check waits for them before it fails.
+ * For every test file: after its last hook, no timer, socket, server, child process or worker is left that did not
+ * exist before. Sockets take a moment to close, so the check waits for them before it fails.
  */
-void [process.stdin, process.stdout, process.stderr]; // made when first asked for, and there from then on
+void [process.stdin, process.stdout, process.stderr]; // created at first use, and kept
 const before = activeResources();
 const patienceMs = 10_000;
 /** Not among the active resources. */
 const workers = new Set<Worker>();
-process.on('worker', (worker) => {
+const followWorker = (worker: Worker): void => {
   workers.add(worker);
   worker.once('exit', () => workers.delete(worker));
-});
+};
+process.on('worker', followWorker);
 
 afterAll(async () => {
   const startMs = performance.now();
@@ -27,10 +28,11 @@ afterAll(async () => {
     });
     left = leftOver();
   }
+  process.off('worker', followWorker); // the next file of this process has its own hook
   if (left.length > 0) throw new Error(`left behind by the tests of this file:\n${left.join('\n')}`);
 }, 2 * patienceMs);
 
-/** How many there are of each kind of resource that keeps the process alive. */
+/** The number of resources of each kind that keep the process alive. */
 function activeResources(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -46,7 +48,7 @@ function leftOver(): string[] {
   return surplus.length === 0 ? [] : [...surplus, ...describeHandles()];
 }
 
-/** The handles there are, those of the test runner included, with what helps to find out whose they are. */
+/** The current handles, including those of the test runner, with details that show where they come from. */
 function describeHandles(): string[] {
   const { _getActiveHandles: getHandles } = process as { _getActiveHandles?: () => readonly object[] };
   return (getHandles?.() ?? []).map((handle) => `  there is a ${handle.constructor.name}${detailOf(handle)}`);

@@ -9,10 +9,10 @@ const fine = { reason: 'AllIsWell', message: 'all is well' };
 const broken = { reason: 'Broken', message: 'something broke' };
 const forever: Toleration[] = [{ operator: 'Exists' }];
 
-/** Which controllers, and how. */
+/** The controllers, and their settings. */
 type Setting = Pick<Scenario, 'controllers' | 'flags'>;
 
-/** All failures of a node, each with pods that tolerate it for ever, for long, and for a short time. */
+/** All failures of a node, each with pods that tolerate it for ever, for a long time, and for a short time. */
 export function troubles(user: NodeUser, setting: Setting): Scenario {
   return {
     ...setting,
@@ -20,7 +20,7 @@ export function troubles(user: NodeUser, setting: Setting): Scenario {
     async run({ namespace }, signal) {
       const { hollow } = user;
       await reset(user, signal);
-      // None on n-4: one that is on its way out when its node comes back may or may not be told to be spared.
+      // None on n-4: a terminating pod whose node recovers may or may not get an event that its deletion is cancelled.
       const hurried = ['n-0', 'n-1', 'n-2', 'n-3', 'n-5', 'n-6'];
       await Promise.all([
         ...hurried.map((nodeName) =>
@@ -87,7 +87,7 @@ export function fullDisruption(user: NodeUser, setting: Setting): Scenario {
         ]),
       );
       for (const name of hollow.nodeNames) hollow.stopHeartbeats(name);
-      // The Go binary may taint a node while it takes the taints of all others off, and then leaves it at that.
+      // The Go binary may taint a node while it removes the taints of all others, and does not correct that.
       const isLeftAlone = (node: Node): boolean => manager === 'go' || !isEvicting(node);
       const isDark = (node: Node): boolean =>
         readyStatus(node) === 'Unknown' && hasTaint(node, 'unreachable', 'NoSchedule') && isLeftAlone(node);
@@ -98,7 +98,7 @@ export function fullDisruption(user: NodeUser, setting: Setting): Scenario {
   };
 }
 
-/** As if nothing had happened yet. */
+/** Back to the initial state. */
 async function reset(user: NodeUser, signal: AbortSignal): Promise<void> {
   for (const name of ['n-1', 'n-4']) user.hollow.setCondition(name, { ...fine, type: 'Ready', status: 'True' });
   user.hollow.setCondition('n-2', { ...fine, type: 'PIDPressure', status: 'False' });

@@ -18,7 +18,7 @@ const key = (name: string): string => `node.kubernetes.io/${name}`;
 export const hasTaint = ({ spec }: Node, name: string, effect: string): boolean =>
   spec.taints?.some((taint) => taint.key === key(name) && taint.effect === effect) === true;
 
-/** Its pods have to go. */
+/** The node's pods must be evicted. */
 export const isEvicting = (node: Node): boolean =>
   hasTaint(node, 'unreachable', 'NoExecute') || hasTaint(node, 'not-ready', 'NoExecute');
 

@@ -18,14 +18,14 @@ const concurrency = 16;
 export interface GraphSettings {
   readonly client: Client;
   readonly namespace: string;
-  /** What the kinds of the plan stand for. */
+  /** The resources of the planned kinds. */
   readonly kinds: readonly Kind[];
   readonly graph: readonly PlannedObject[];
-  /** Begins every name: for several graphs in one namespace. */
+  /** The prefix of every name, for several graphs in one namespace. */
   readonly prefix: string;
 }
 
-/** A planned graph as objects of a real server. */
+/** A planned graph, as objects of a real server. */
 export class GraphObjects {
   readonly #settings: GraphSettings;
   readonly #uids = new Map<number, string>();
@@ -34,7 +34,7 @@ export class GraphObjects {
     this.#settings = settings;
   }
 
-  /** Creates every object, and only then the references between them: there may be circles. */
+  /** Creates every object first, and then the references between them: there may be cycles. */
   async create(signal: AbortSignal): Promise<void> {
     const { client, graph } = this.#settings;
     const indexes = [...graph.keys()];
@@ -67,7 +67,7 @@ export class GraphObjects {
     }
   }
 
-  /** What is there, each with its owners, as text that reads well when it differs. */
+  /** The objects with their owners, as text that is readable in a diff. */
   async state(signal: AbortSignal): Promise<string[]> {
     const { client, kinds, namespace } = this.#settings;
     const lists = await Promise.all(
@@ -78,14 +78,14 @@ export class GraphObjects {
       .flatMap(({ items }) => items)
       .flatMap(({ metadata: { uid, ownerReferences = [], finalizers = [] } }) => {
         const index = indexOf.get(uid);
-        if (index === undefined) return []; // of someone else
+        if (index === undefined) return []; // from another graph
         const owners = ownerReferences.map((owner) => indexOf.get(owner.uid));
         return [describeObject(index, owners, finalizers)];
       })
       .sort();
   }
 
-  /** The same, as the model says it should be. */
+  /** The same, as predicted by the model. */
   expected({ survivors }: OwnershipModel): string[] {
     return [...survivors].map(([index, owners]) => describeObject(index, [...owners], [])).sort();
   }
@@ -130,7 +130,7 @@ export async function untilSeen(client: Client, kind: Kind, namespace: string, s
   await eventually(async () => !(await exists(client, kind, keyOf({ metadata }), signal)), signal);
 }
 
-/** A reference to an object that exists, of which some of it may be wrong on purpose. */
+/** A reference to an existing object, parts of which may be wrong on purpose. */
 export function referenceTo(
   kind: Kind,
   owner: { readonly metadata: { readonly name: string; readonly uid: string } },

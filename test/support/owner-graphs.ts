@@ -2,30 +2,30 @@ import type { Random } from '../../pkg/time/index.ts';
 
 export type DeletionMode = 'Background' | 'Foreground' | 'Orphan';
 
-/** One object of a random graph, by what it refers to. */
+/** One object of a random graph, with its references. */
 export interface PlannedObject {
-  /** Of which of the kinds that a test has to offer. */
+  /** The number of its kind. */
   readonly kind: number;
   readonly owners: readonly PlannedOwner[];
 }
 
 export interface PlannedOwner {
-  /** The index of the owner; undefined for one that does not exist. */
+  /** The index of the owner; undefined if the owner does not exist. */
   readonly object: number | undefined;
   readonly blocks: boolean;
 }
 
 export interface GraphOptions {
   readonly objects: number;
-  /** How many kinds there are. */
+  /** The number of kinds. */
   readonly kinds: number;
-  /** Objects of this kind own, but have no owners: they live in no namespace, the others do. */
+  /** Objects of this kind are cluster-scoped: they own, but have no owners. The others are namespaced. */
   readonly clusterWideKind?: number | undefined;
   /** Default true. */
   readonly circles?: boolean | undefined;
 }
 
-/** Chains, diamonds, circles, objects that own themselves, owners that do not exist; all from one seed. */
+/** Chains, diamonds, cycles, objects that own themselves, owners that do not exist; all from one seed. */
 export function planGraph(random: Random, options: GraphOptions): PlannedObject[] {
   const { objects, kinds, clusterWideKind, circles = true } = options;
   const below = (limit: number): number => Math.floor(random() * limit);
@@ -57,7 +57,7 @@ export class OwnershipModel {
     this.#collect();
   }
 
-  /** The objects that are left, each with the owners it is left with. */
+  /** The remaining objects, each with its remaining owners. */
   get survivors(): ReadonlyMap<number, ReadonlySet<number | undefined>> {
     return this.#owners;
   }

@@ -31,7 +31,7 @@ export class RandomWriters {
     this.#names = names;
   }
 
-  /** Makes so many changes. Where one fails in a trouble, the writer waits until that is over. */
+  /** Makes this many changes. If one fails during a disruption, the writer waits until the disruption is over. */
   async run(changes: number, signal: AbortSignal, trouble?: Promise<void>): Promise<void> {
     let left = changes;
     const work = async (writer: number): Promise<void> => {
@@ -54,7 +54,7 @@ export class RandomWriters {
     }
   }
 
-  /** Resolves when so many more changes have been made, or all that are under way. */
+  /** Resolves when this many more changes have been made, or all pending ones. */
   async until(changes: number, signal: AbortSignal): Promise<void> {
     const before = this.made.length;
     await eventually(async () => this.#running === 0 || this.made.length >= before + changes, signal);
@@ -68,7 +68,7 @@ export class RandomWriters {
       else if (wish < 0.2) await this.#delete(name, signal);
       else await this.#update(name, String(wish), signal);
     } catch (error) {
-      // After a failure nobody knows whether it took effect; the next attempt on the object finds out.
+      // After a failure it is not known whether the write was applied; the next attempt on the object finds out.
       if (isAlreadyExists(error)) this.#existing.add(name);
       else if (isNotFound(error)) this.#existing.delete(name);
       else throw error;

@@ -55,7 +55,7 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
 
   async 'adopts-orphans'(user, name) {
     const labels = { tier: 'front' };
-    await user.pod(`${name}-bare`, { app: name }); // selected, but not labelled as the template would
+    await user.pod(`${name}-bare`, { app: name }); // selected, but without the labels of the template
     const finished = await user.pod(`${name}-failed`, { app: name, labels });
     await fail(user, finished);
     await user.replicaSet(name, { replicas: 3, labels });
@@ -111,7 +111,7 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
     await user.untilAvailable(ReplicaSets, name, 4);
     const pods = await user.podsOf(name, 4);
     await Promise.all(pods.map((pod, index) => user.patchPod(pod, deletionCost(index * 10))));
-    // A status that tells of a later change to a pod shows that the costs have been seen too.
+    // A status that includes a later change of a pod shows that the costs have been observed too.
     await user.patchPod(pods[0], { metadata: { annotations: neverReady } });
     await user.until(ReplicaSets, name, ({ status }) => status?.readyReplicas === 3);
     await user.scale(ReplicaSets, name, 1);
@@ -165,7 +165,8 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
   async 'controller-adopts'(user, name) {
     const released = `${name}-orphan`;
     await user.pod(released, { app: name });
-    // Pods and controllers come by two watches. Who hears of the controller first makes a pod too many, and deletes one.
+    // Pods and controllers have two watches. A manager that observes the controller first creates a pod too many, and
+    // deletes one.
     await user.until(Pods, released, ({ status }) => status?.phase === 'Running');
     await user.replicationController(name, { replicas: 2 });
     await user.untilAvailable(ReplicationControllers, name, 2);
@@ -181,7 +182,7 @@ const scenarios: Readonly<Record<string, (user: WorkloadUser, name: string) => P
   },
 };
 
-/** Leaves the pod as an eviction does, once it runs. */
+/** Fails the pod once it runs, as an eviction by the kubelet does. */
 async function fail(user: WorkloadUser, pod: Pod): Promise<void> {
   await user.until(Pods, pod.metadata.name, ({ status }) => isConditionTrue(status?.conditions, 'Ready'));
   const body = { status: { phase: 'Failed', reason: 'Evicted', conditions: null, containerStatuses: null } };

@@ -2,7 +2,7 @@ import type { Kind, KubeObject } from '../../pkg/api/index.ts';
 import { ApiError, ConnectionError } from '../../pkg/client/index.ts';
 import type { Client, ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../pkg/client/index.ts';
 
-/** A watch that the client has opened, whose events the test decides. */
+/** A watch of the client, whose events the test sends. */
 export interface ScriptedWatch {
   readonly type: 'watch';
   readonly options: WatchOptions;
@@ -10,11 +10,11 @@ export interface ScriptedWatch {
   send(...events: WatchEvent<KubeObject>[]): void;
   close(): void;
   fail(error: Error): void;
-  /** The client has left. */
+  /** The client has disconnected. */
   readonly left: boolean;
 }
 
-/** A list that the client waits for. */
+/** A list that the client awaits. */
 export interface ScriptedList {
   readonly type: 'list';
   readonly options: ListOptions;
@@ -24,12 +24,12 @@ export interface ScriptedList {
 
 type ScriptedRequest = ScriptedWatch | ScriptedList;
 
-/** Lists and watches whose answers a test gives by hand, in the order in which they are asked for. */
+/** Lists and watches that a test answers by hand, in the order of the requests. */
 export class ScriptedClient implements Pick<Client, 'list' | 'watchBatches'> {
   readonly #requests: ScriptedRequest[] = [];
   readonly #awaited: ((request: ScriptedRequest) => void)[] = [];
 
-  /** Requests that nobody has asked for with `next…`. */
+  /** Requests that no `next…` call has returned. */
   get unanswered(): number {
     return this.#requests.length;
   }
@@ -90,7 +90,7 @@ export class ScriptedClient implements Pick<Client, 'list' | 'watchBatches'> {
   }
 }
 
-/** Items pushed on one side, read on the other until the end, which may be an error. */
+/** A queue that is written on one side and read on the other until its end, which may be an error. */
 export class EventStream<Item> {
   left = false;
   #items: Item[] = [];
@@ -135,7 +135,7 @@ export const tooLargeError = (): ApiError =>
     details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] },
   });
 
-/** What a server says that does not know streamed lists. */
+/** The response of a server that does not support streamed lists. */
 export const refusedError = (): ApiError =>
   new ApiError('watch', { code: 422, reason: 'Invalid', message: 'sendInitialEvents is forbidden' });
 

@@ -1,6 +1,6 @@
 /**
- * A preload (`node --import`): sets the clock of one process `CLOCK_SHIFT_MS` ahead, or behind if negative. Only what
- * reads the date sees it; timers and monotonic time go on as they are, as on a machine whose clock is wrong.
+ * A preload (`node --import`): sets the clock of one process `CLOCK_SHIFT_MS` ahead, or behind if negative. Only the
+ * date changes; timers and monotonic time do not, as on a machine whose clock is wrong.
  */
 const shiftMs = Number(process.env['CLOCK_SHIFT_MS'] ?? 0);
 const realNow = Date.now;

@@ -8,15 +8,15 @@ import { createNamespace } from '../suites/use-cluster.ts';
 import { compareStates, type CompareOptions, dumpState, type State } from './compare-state.ts';
 import { startManager } from './manager.ts';
 
-/** What is done to a namespace while one or the other controller manager looks after it. */
+/** The actions on a namespace while one of the two controller managers runs. */
 export interface Scenario {
   /** The controllers to run, by the names that `--controllers` takes. */
   readonly controllers: readonly string[];
   /** More flags, for both managers. */
   readonly flags?: readonly string[] | undefined;
-  /** What is compared in the end; with `CoreEvents` among them, events too. */
+  /** The kinds that are compared at the end; including `CoreEvents` compares events too. */
   readonly kinds: readonly Kind[];
-  /** Does what users do, and resolves when the managers should have nothing left to do. */
+  /** Acts like users, and resolves when the managers should have nothing left to do. */
   run(stage: Stage, signal: AbortSignal): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ export interface Stage {
 export type ManagerName = 'ours' | 'go';
 
 /**
- * Runs a scenario with our controller manager, then with the Go one, each in a namespace of its own, and gives the
- * differences between the two end states. Hollow nodes, if the scenario needs any, are for the caller to run: once, for
- * both. The managers run one after the other, and the first namespace is read before the second manager starts.
+ * Runs a scenario with our controller manager, then with the Go one, each in its own namespace. Returns the differences
+ * between the two end states. The caller runs hollow nodes, if the scenario needs any: once, for both. The managers run
+ * one after the other, and the first namespace is read before the second manager starts.
  */
 export async function runWithBoth(
   cluster: Cluster,
@@ -45,7 +45,7 @@ export async function runWithBoth(
   return compareStates(ours, go, { names: ['ours', 'go'], ...options });
 }
 
-/** Runs a scenario with one of the two, and gives the state it ends in. */
+/** Runs a scenario with one of the two, and returns its end state. */
 export async function runWith(
   manager: ManagerName,
   cluster: Cluster,
@@ -56,7 +56,7 @@ export async function runWith(
   const clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'side-by-side' });
   const client = clients.clientFor(manager);
   const namespace = await createNamespace(cluster, manager);
-  const stop = await start(manager, cluster, scenario);
+  const stop = await startEither(manager, cluster, scenario);
   try {
     await scenario.run({ client, namespace, cluster, manager }, signal);
     return await dumpWhenQuiet(client, { namespace, kinds: scenario.kinds }, signal);
@@ -66,10 +66,15 @@ export async function runWith(
   }
 }
 
-async function start(manager: ManagerName, cluster: Cluster, scenario: Scenario): Promise<() => Promise<unknown>> {
+/** Starts one of the two. Returns a function that stops it. */
+export async function startEither(
+  manager: ManagerName,
+  cluster: Cluster,
+  scenario: Pick<Scenario, 'controllers' | 'flags'>,
+): Promise<() => Promise<unknown>> {
   const flags = [
     `--controllers=${scenario.controllers.join(',')}`,
-    '--leader-elect=false', // nobody else is there, and a lease left behind would only have to be waited out
+    '--leader-elect=false', // no other candidate; else the next start would wait for the lease to expire
     '--use-service-account-credentials=true',
     ...(scenario.flags ?? []),
   ];
@@ -81,7 +86,7 @@ async function start(manager: ManagerName, cluster: Cluster, scenario: Scenario)
   return () => process.stop();
 }
 
-/** Recorders write events behind their controllers' backs, and some statuses follow later: quiet is when no more come. */
+/** Events are written asynchronously, and some statuses follow later: the state is final when no more writes follow. */
 const quietMs = 1500;
 
 async function dumpWhenQuiet(

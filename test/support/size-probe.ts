@@ -1,7 +1,7 @@
 /**
- * A preload (`node --expose-gc --import`): on SIGUSR2 the process collects garbage, looks at every Map and Set on its
- * heap, private ones included, and writes a `SizeReport` to the file that `SIZE_REPORT` names. Keys are reported if
- * they contain `SIZE_MARKER`: the name of something that should be forgotten.
+ * A preload (`node --expose-gc --import`): on SIGUSR2 the process collects garbage, inspects every Map and Set on its
+ * heap, including private ones, and writes a `SizeReport` to the file named by `SIZE_REPORT`. It reports keys that
+ * contain `SIZE_MARKER`: the name of an object that should no longer be kept.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
@@ -55,7 +55,7 @@ function collections(): SizeReport['collections'] {
 
 /** Runs in the inspector: `this` is the list of what was found. */
 function describeAll(this: (Map<unknown, unknown> | Set<unknown>)[], sought: string): SizeReport['collections'] {
-  // The prototype of a class that extends Map is found too, and is no Map itself.
+  // The prototype of a class that extends Map is found too, but is not a Map.
   return this.filter((found) => found !== found.constructor.prototype).map((collection) => {
     const names = [...collection.keys()].filter((key) => typeof key === 'string');
     return {
@@ -70,7 +70,7 @@ function evaluate(session: Session, expression: string): string {
   return post<{ result: { objectId: string } }>(session, 'Runtime.evaluate', { expression }).result.objectId;
 }
 
-/** The answer of a session to its own thread is there when `post` returns. */
+/** The response of a session to its own thread is available when `post` returns. */
 function post<T>(session: Session, method: string, parameters: object): T {
   let answer: T | undefined;
   session.post(method, parameters, (error: Error | null, result?: object) => {

@@ -5,7 +5,7 @@ import type { ClusterAccess } from '../cluster/index.ts';
 import { eventually } from './eventually.ts';
 import { startManager, type Manager } from './manager.ts';
 
-/** What a process holds after a garbage collection. */
+/** The memory and handles of a process after a garbage collection. */
 export interface SizeReport {
   readonly heapBytes: number;
   /** Handles that keep the process alive, by kind. */
@@ -13,7 +13,7 @@ export interface SizeReport {
   /** Every Map and Set. */
   readonly collections: readonly {
     readonly size: number;
-    /** A few of the keys, to tell what is kept in it. */
+    /** A few of the keys, which show the contents. */
     readonly sample: readonly string[];
     /** All keys that contain the marker. */
     readonly marked: readonly string[];
@@ -48,12 +48,12 @@ export async function startMeasuredManager(
   };
 }
 
-/** The correlator of events keeps the last 4096 of a component in mind, like Go's. Only its keys have NULs or spaces. */
+/** The event correlator keeps the last 4096 events of a component, as Go's does. Only its keys have NULs or spaces. */
 const ofCorrelator = /[\0 ]/;
 /** Bounded caches are keyed by uid: the models of shared memory, and owners known to be absent. */
 const ofUid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-/** What is left of marked keys, one line for each collection. */
+/** The remaining marked keys, one line for each collection. */
 export function markedIn({ collections }: SizeReport): string[] {
   return collections.flatMap(({ marked, size }) => {
     const names = marked.filter((key) => !ofCorrelator.test(key));
@@ -61,7 +61,7 @@ export function markedIn({ collections }: SizeReport): string[] {
   });
 }
 
-/** All entries but those of caches that are bounded by themselves. */
+/** All entries, except those of bounded caches. */
 export function entriesIn({ collections }: SizeReport): number {
   const counted = collections.filter(({ sample }) => !sample.some((key) => ofCorrelator.test(key) || ofUid.test(key)));
   return counted.reduce((sum, { size }) => sum + size, 0);

@@ -10,7 +10,7 @@ import type { ClusterAccess } from '../cluster/index.ts';
 const review = z.object({ status: z.object({ userInfo: z.object({ username: z.string() }) }) });
 const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-/** Who the API server takes the bearer of a token for; undefined if it does not accept the token. */
+/** The user of a token, as the API server authenticates it; undefined if it does not accept the token. */
 export async function usernameOf(
   cluster: ClusterAccess,
   token: string,

@@ -15,15 +15,15 @@ import {
   type ReplicationController,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import type { Client } from '../../pkg/client/index.ts';
 import { watchUntil } from './eventually.ts';
+import { NamespaceUser } from './namespace-user.ts';
 
 export interface PodsDescription {
   /** The pods' `app`, by which they are selected. */
   readonly app: string;
   readonly image?: string;
   readonly labels?: Record<string, string>;
-  /** As their hollow nodes read them. */
+  /** Annotations, for hollow nodes. */
   readonly annotations?: Record<string, string>;
   readonly serviceAccountName?: string;
 }
@@ -49,18 +49,8 @@ export type DeploymentDescription = Omit<PodsDescription, 'app'> &
     readonly finalizers?: string[];
   };
 
-/** Does with ReplicaSets, ReplicationControllers and Deployments, in one namespace, what users do. */
-export class WorkloadUser {
-  readonly client: Client;
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-
-  constructor(client: Client, namespace: string, signal: AbortSignal) {
-    this.client = client;
-    this.namespace = namespace;
-    this.signal = signal;
-  }
-
+/** Acts like a user of ReplicaSets, ReplicationControllers and Deployments, in one namespace. */
+export class WorkloadUser extends NamespaceUser {
   pod(name: string, described: PodsDescription, metadata: Partial<Pod['metadata']> = {}): Promise<Pod> {
     const { spec = { containers: [] }, metadata: { labels, annotations } = {} } = podTemplate(described);
     const own = { namespace: this.namespace, name, labels, annotations, ...metadata };
@@ -123,7 +113,7 @@ export class WorkloadUser {
     return this.client.delete(kind, objectKey(this.namespace, name), {}, this.signal);
   }
 
-  /** All pods with this `app` that have not ended and are not asked to. */
+  /** All pods with this `app` that are neither finished nor terminating. */
   async pods(app: string): Promise<Pod[]> {
     const { namespace, signal } = this;
     const { items } = await this.client.listAll(Pods, { namespace, labelSelector: `app=${app}` }, signal);
@@ -146,7 +136,7 @@ export class WorkloadUser {
       .then(({ items }) => items);
   }
 
-  /** The object, once it is as wanted. */
+  /** The object, once it matches. */
   async until<T extends KubeObject>(kind: Kind<T>, name: string, isWanted: (object: T) => boolean): Promise<T> {
     const { client, namespace, signal } = this;
     let last: T | undefined;
@@ -163,13 +153,13 @@ export class WorkloadUser {
         signal,
       );
       if (found !== undefined) return found;
-      throw new Error('it is not there');
+      throw new Error('it does not exist');
     } catch (error) {
       throw new Error(`waiting for ${kind.kind} ${name}, which is ${JSON.stringify(last)}`, { cause: error });
     }
   }
 
-  /** Until a ReplicaSet or ReplicationController has seen its spec, and this many pods, all available. */
+  /** Waits until a ReplicaSet or ReplicationController has observed its spec and has this many pods, all available. */
   untilAvailable(kind: Kind, name: string, wanted: number): Promise<KubeObject> {
     return this.until(kind as Kind<ReplicaSet>, name, (set) => isSettledAt(set, wanted));
   }
@@ -197,7 +187,7 @@ export function isRolledOut({ metadata, spec, status }: Deployment): boolean {
   );
 }
 
-/** Why a condition is as it is: `Available=True MinimumReplicasAvailable`. */
+/** The status and reason of a condition: `Available=True MinimumReplicasAvailable`. */
 export function conditionsOf(object: { status?: Deployment['status'] }): string[] {
   const conditions = object.status?.conditions ?? [];
   return conditions.map(({ type, status, reason }) => `${type}=${status} ${reason ?? ''}`).sort();

@@ -1,13 +1,10 @@
-import { Agent, request } from 'node:http';
-
 import type { ClusterAccess } from '../../cluster/index.ts';
+import { EtcdWriter } from '../etcd-writer.ts';
 
 /** When the pod was written, in milliseconds of the clock that all processes of the machine share. */
 export const stampAnnotation = 'bench/written-at';
 
 const podsPerOwner = 100;
-/** Requests to etcd in flight: enough to keep etcd and the API server busy. */
-const writers = 16;
 const namespace = 'bench';
 
 /**
@@ -18,37 +15,8 @@ export async function writePods(
   { etcdUrl }: Pick<ClusterAccess, 'etcdUrl'>,
   indexes: readonly number[],
 ): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
-  const remaining = indexes.values();
-  const write = async (): Promise<void> => {
-    for (const index of remaining) {
-      const key = base64(`/registry/pods/${namespace}/${nameOf(index)}`);
-      await post(`${etcdUrl}/v3/kv/put`, `{"key":"${key}","value":"${base64(podJson(index))}"}`, agent);
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: writers }, write));
-  } finally {
-    agent.destroy();
-  }
-}
-
-function post(url: string, body: string, agent: Agent): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', agent }, (response) => {
-      response.resume();
-      response.once('end', () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(`POST ${url}: ${String(response.statusCode)}`));
-      });
-    });
-    sent.once('error', reject);
-    sent.end(body);
-  });
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
+  using etcd = new EtcdWriter(etcdUrl);
+  await etcd.putAll(indexes, (index) => [`/registry/pods/${namespace}/${nameOf(index)}`, podJson(index)]);
 }
 
 function nameOf(index: number): string {
@@ -112,7 +80,8 @@ function podJson(index: number): string {
 /** Contains only names of fields, so it is the same for all pods. */
 let managedFieldsJson: string | undefined;
 
-function managedFieldsOf({ metadata, spec, status }: Record<'metadata' | 'spec' | 'status', object>): object[] {
+/** What the API server would have noted of a pod that a controller created and a kubelet runs. */
+export function managedFieldsOf({ metadata, spec, status }: Record<'metadata' | 'spec' | 'status', object>): object[] {
   return [manager('kube-controller-manager', { metadata, spec }), manager('kubelet', { status }, 'status')];
 }
 

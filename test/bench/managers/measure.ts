@@ -25,14 +25,14 @@ export interface Conditions {
 
 const settleMs = 5000;
 
-function managerFlags(manager: ManagerName, { controllers, flags }: Conditions): string[] {
+export function managerFlags(manager: ManagerName, { controllers, flags }: Conditions): string[] {
   // A separate lease for every start, which is never held: the Go binary does not release its lease.
   const lease = `bench-${manager}-${process.hrtime.bigint()}`;
   return [`--controllers=${controllers.join(',')}`, `--leader-elect-resource-name=${lease}`, ...flags];
 }
 
 /** Runs a list of workloads with one manager on a fresh cluster. */
-async function measureWork(
+export async function measureWork(
   manager: ManagerName,
   work: readonly Workload[],
   conditions: Conditions,
@@ -96,12 +96,9 @@ async function measureStart(
   conditions: Conditions,
   calmSeconds: number,
 ): Promise<Measurement[]> {
-  const namespace = await stage.createNamespace();
-  await prepareReplicaSet(stage, namespace);
-  const startMs = systemClock.monotonic();
-  await using process = await ManagerProcess.start(manager, stage.cluster, managerFlags(manager, conditions));
-  await stage.untilPods(namespace, 1);
-  const wallSeconds = (systemClock.monotonic() - startMs) / 1000;
+  const started = await startManager(manager, stage, conditions);
+  await using process = started.process;
+  const { wallSeconds } = started;
   await systemClock.sleep(settleMs, stage.signal); // some caches may not be synced yet
   const usage = process.readUsage();
   const requests = Object.fromEntries(await process.readRequests());
@@ -111,7 +108,21 @@ async function measureStart(
   return [start, await measure(`${calmSeconds} s of calm after that`, manager, process, idle)];
 }
 
-async function measure(
+/** Starts a manager and waits until it has reconciled a first object. */
+export async function startManager(
+  manager: ManagerName,
+  stage: Stage,
+  conditions: Conditions,
+): Promise<{ readonly process: ManagerProcess; readonly wallSeconds: number }> {
+  const namespace = await stage.createNamespace();
+  await prepareReplicaSet(stage, namespace);
+  const startMs = systemClock.monotonic();
+  const process = await ManagerProcess.start(manager, stage.cluster, managerFlags(manager, conditions));
+  await stage.untilPods(namespace, 1);
+  return { process, wallSeconds: (systemClock.monotonic() - startMs) / 1000 };
+}
+
+export async function measure(
   workload: string,
   manager: ManagerName,
   process: ManagerProcess,

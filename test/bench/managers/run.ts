@@ -7,14 +7,20 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { controllers } from '../../../controllers/registry.ts';
+import { measureAutoscalers } from './autoscalers.ts';
+import { measureDaemons } from './daemons.ts';
 import { warmUp, type ManagerName } from './manager-process.ts';
 import { measureDay, measureStarts, measureStorm, type Conditions, type Measurement } from './measure.ts';
 import { computeRows, formatChart, formatRequests, formatTable } from './report.ts';
+import { measureQuotas } from './quotas.ts';
+import { measureScale } from './scale.ts';
+import { measureVolumes } from './volumes.ts';
 
 const help = `npm run bench -- [options]
   --rounds N      rounds, of which the medians are shown (default 3)
   --scale X       factor on the size of every workload (default 1)
-  --only LIST     of start, day, storm (default all of them)
+  --only LIST     of start, day, storm, daemons, quotas, autoscalers, volumes, scale (default all but scale, which needs 8 GB
+                  of memory at full size)
   --rate LIST     of unthrottled, default (default both; the latter with a tenth of each size, since the Go binary
                   then sends 20 requests a second)
   --calm SECONDS  how long to watch a manager that has nothing to do (default 60; an hour is 3600)
@@ -25,7 +31,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     scale: { type: 'string', default: '1' },
-    only: { type: 'string', default: 'start,day,storm' },
+    only: { type: 'string', default: 'start,day,storm,daemons,quotas,autoscalers,volumes' },
     rate: { type: 'string', default: 'unthrottled,default' },
     calm: { type: 'string', default: '60' },
     out: { type: 'string', default: join(import.meta.dirname, '../../../.cache/bench') },
@@ -42,9 +48,14 @@ async function runRound(round: number, only: readonly string[], conditions: Cond
   const order: ManagerName[] = round % 2 === 0 ? ['ours', 'go'] : ['go', 'ours'];
   const results: Measurement[] = [];
   if (only.includes('start')) results.push(...(await measureStarts(order, conditions, Number(values.calm))));
+  if (only.includes('scale')) results.push(...(await measureScale(order, conditions, Number(values.calm))));
   for (const manager of order) {
     if (only.includes('day')) results.push(...(await measureDay(manager, conditions)));
     if (only.includes('storm')) results.push(...(await measureStorm(manager, conditions)));
+    if (only.includes('daemons')) results.push(...(await measureDaemons(manager, conditions)));
+    if (only.includes('quotas')) results.push(...(await measureQuotas(manager, conditions)));
+    if (only.includes('autoscalers')) results.push(...(await measureAutoscalers(manager, conditions)));
+    if (only.includes('volumes')) results.push(...(await measureVolumes(manager, conditions)));
   }
   return results;
 }
@@ -62,7 +73,7 @@ async function main(): Promise<void> {
     const measurements: Measurement[] = [];
     all[rate] = measurements;
     // The nodes run in this process, whose code gets faster with use: what comes first would have the slower nodes.
-    if (values.only !== 'start') await measureDay('ours', { ...conditions, scale: 0.1 });
+    if (/day|storm|daemons/.test(values.only)) await measureDay('ours', { ...conditions, scale: 0.1 });
     for (let round = 0; round < Number(values.rounds); round++) {
       measurements.push(...(await runRound(round, values.only.split(','), conditions)));
       console.log(

@@ -3,10 +3,15 @@ import {
   EndpointSlices,
   Jobs,
   Namespaces,
+  isConditionTrue,
   objectKey,
+  PodDisruptionBudgets,
   Pods,
+  StatefulSets,
+  type Deployment,
   type Kind,
   type KubeObject,
+  type StatefulSet,
 } from '../../../pkg/api/index.ts';
 import { ClientBuilder, isNotFound, loadKubeconfig, type Client } from '../../../pkg/client/index.ts';
 import { startHollowNodes } from '../../../pkg/hollow/index.ts';
@@ -22,6 +27,8 @@ export class Stage implements AsyncDisposable {
   readonly signal: AbortSignal;
   readonly #dispose: () => Promise<void>;
 
+  readonly #parts = new AsyncDisposableStack();
+
   private constructor(cluster: Cluster, client: Client, signal: AbortSignal, dispose: () => Promise<void>) {
     this.cluster = cluster;
     this.client = client;
@@ -29,19 +36,25 @@ export class Stage implements AsyncDisposable {
     this.#dispose = dispose;
   }
 
+  /** Without nodes, pods stay pending. */
   static async open(nodes: number): Promise<Stage> {
     const cluster = await startCluster();
     const stop = new AbortController();
     const connection = await loadKubeconfig({ path: cluster.kubeconfig() }, systemClock);
     const clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'bench' });
     const options = { client: clients.clientFor('hollow-nodes'), clock: systemClock, logger: silentLogger, nodes };
-    const hollow = await startHollowNodes(options, stop.signal);
+    const hollow = nodes > 0 ? await startHollowNodes(options, stop.signal) : undefined;
     return new Stage(cluster, clients.clientFor('bench'), stop.signal, async () => {
       stop.abort();
-      await hollow.stopped;
+      await hollow?.stopped;
       clients.close();
       await cluster.stop();
     });
+  }
+
+  /** Adds what must end before the cluster stops. */
+  use(part: AsyncDisposable): void {
+    this.#parts.use(part);
   }
 
   createNamespace(): Promise<string> {
@@ -57,10 +70,10 @@ export class Stage implements AsyncDisposable {
     await Promise.all(Array.from({ length: 32 }, worker));
   }
 
-  /** Follows the objects of a kind in the namespace until they are as wanted. Asks for nothing twice: that would count. */
+  /** Follows the objects of a kind in the namespace, or in all, until they are as wanted. Asks for nothing twice: that would count. */
   async until<T extends KubeObject>(
     kind: Kind<T>,
-    namespace: string,
+    namespace: string | undefined,
     areDone: (objects: readonly T[]) => boolean,
   ): Promise<void> {
     const { items, metadata } = await this.client.listAll(kind, { namespace, resourceVersion: '0' }, this.signal);
@@ -88,16 +101,12 @@ export class Stage implements AsyncDisposable {
   }
 
   untilAvailable(namespace: string, deployments: number): Promise<void> {
-    return this.until(Deployments, namespace, (found) => {
-      const done = found.filter(({ metadata, spec, status }) => {
-        const { replicas = 1 } = spec;
-        const current = status?.observedGeneration === metadata.generation;
-        return (
-          current && [status?.replicas, status?.updatedReplicas, status?.availableReplicas].every((n) => n === replicas)
-        );
-      });
-      return done.length === deployments;
-    });
+    return this.until(Deployments, namespace, (found) => found.filter(isRolledOut).length === deployments);
+  }
+
+  /** Until this many StatefulSets have all pods at their newest revision. */
+  untilOrdered(namespace: string, sets: number): Promise<void> {
+    return this.until(StatefulSets, namespace, (found) => found.filter(isRolledOut).length === sets);
   }
 
   untilJobsComplete(namespace: string, jobs: number): Promise<void> {
@@ -119,6 +128,29 @@ export class Stage implements AsyncDisposable {
     });
   }
 
+  /** Until the only budget counts this many healthy pods, and allows what it should. */
+  untilHealthy(namespace: string, pods: number): Promise<void> {
+    return this.until(PodDisruptionBudgets, namespace, (budgets) =>
+      budgets.some(
+        ({ status }) =>
+          status?.currentHealthy === pods && status.disruptionsAllowed === pods - (status.desiredHealthy ?? 0),
+      ),
+    );
+  }
+
+  /** Until there are this many ready pods, none of them one of those. */
+  untilReplaced(
+    namespace: string,
+    { app, count, without }: { readonly app: string; readonly count: number; readonly without: ReadonlySet<string> },
+  ): Promise<void> {
+    return this.until(Pods, namespace, (pods) => {
+      const ready = pods.filter(
+        ({ metadata, status }) => metadata.labels?.['app'] === app && isConditionTrue(status?.conditions, 'Ready'),
+      );
+      return ready.length === count && !ready.some(({ metadata }) => without.has(metadata.name));
+    });
+  }
+
   async untilGone(namespace: string): Promise<void> {
     for (;;) {
       try {
@@ -136,8 +168,16 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
     await this.#dispose();
   }
 }
 
 const lookMs = 20;
+
+function isRolledOut({ metadata, spec, status }: Deployment | StatefulSet): boolean {
+  const { replicas = 1 } = spec;
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
+  return isCurrent && counts.every((count) => count === replicas);
+}

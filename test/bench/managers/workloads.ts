@@ -1,4 +1,15 @@
-import { Deployments, Jobs, Namespaces, objectKey, Pods, Services } from '../../../pkg/api/index.ts';
+import {
+  Deployments,
+  isBeingDeleted,
+  Jobs,
+  Namespaces,
+  objectKey,
+  PodDisruptionBudgets,
+  Pods,
+  Services,
+  StatefulSets,
+  type Pod,
+} from '../../../pkg/api/index.ts';
 import type { Stage } from './stage.ts';
 
 /** One row of the table. Workloads of a list run one after the other in one namespace, and build on each other. */
@@ -17,6 +28,13 @@ function deployment(name: string, replicas: number): object {
   return {
     metadata: { name, labels: { bench: 'deployment' } },
     spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, 'app:1') },
+  };
+}
+
+function statefulSet(name: string, replicas: number): object {
+  return {
+    metadata: { name },
+    spec: { replicas, serviceName: name, selector: { matchLabels: { app: name } }, template: template(name, 'app:1') },
   };
 }
 
@@ -40,6 +58,12 @@ const inNamespace = (namespace: string, objects: readonly object[]): object[] =>
     const { metadata } = object as { metadata: object };
     return { ...object, metadata: { ...metadata, namespace } };
   });
+
+/** The pods of the large Deployment that nobody has deleted yet. */
+async function listPods({ client, signal }: Stage, namespace: string): Promise<Pod[]> {
+  const { items } = await client.listAll(Pods, { namespace, labelSelector: 'app=large' }, signal);
+  return items.filter(({ metadata }) => !isBeingDeleted(metadata));
+}
 
 /** The work of a typical day in a cluster. `scale` scales all of it. */
 export function dailyWork(scale: number): readonly Workload[] {
@@ -65,8 +89,8 @@ export function dailyWork(scale: number): readonly Workload[] {
     {
       name: `${size(200)} of those pods replaced`,
       async run(stage, namespace) {
-        const { items } = await stage.client.listAll(Pods, { namespace, labelSelector: 'app=large' }, stage.signal);
-        const victims = items.slice(0, size(200));
+        const pods = await listPods(stage, namespace);
+        const victims = pods.slice(0, size(200));
         const addresses = new Set(victims.map(({ status }) => status?.podIP ?? ''));
         await Promise.all(
           victims.map(({ metadata }) =>
@@ -74,6 +98,21 @@ export function dailyWork(scale: number): readonly Workload[] {
           ),
         );
         await stage.untilReadyEndpoints(namespace, large, addresses);
+      },
+    },
+    {
+      name: `a budget over those ${large} pods while ${size(200)} are replaced`,
+      async run(stage, namespace) {
+        const spec = { maxUnavailable: '10%', selector: { matchLabels: { app: 'large' } } };
+        const pods = await listPods(stage, namespace);
+        await stage.createAll(PodDisruptionBudgets, inNamespace(namespace, [{ metadata: { name: 'large' }, spec }]));
+        await stage.untilHealthy(namespace, large);
+        const victims = pods.slice(0, size(200)).map(({ metadata }) => metadata.name);
+        await Promise.all(
+          victims.map((name) => stage.client.delete(Pods, objectKey(namespace, name), {}, stage.signal)),
+        );
+        await stage.untilReplaced(namespace, { app: 'large', count: large, without: new Set(victims) });
+        await stage.untilHealthy(namespace, large);
       },
     },
     {
@@ -104,6 +143,27 @@ export function dailyWork(scale: number): readonly Workload[] {
           ),
         );
         await stage.untilAvailable(namespace, many + 1);
+      },
+    },
+    {
+      name: `${many} StatefulSets of 5 pods`,
+      async run(stage, namespace) {
+        const sets = numbered(many, (i) => statefulSet(`ordered-${i}`, 5));
+        await stage.createAll(StatefulSets, inNamespace(namespace, sets));
+        await stage.untilOrdered(namespace, many);
+      },
+    },
+    {
+      name: `rolling update of those ${many} StatefulSets`,
+      async run(stage, namespace) {
+        const body = { spec: { template: { spec: { containers: [container('app:2')] } } } };
+        const patch = { type: 'strategic', body } as const;
+        await Promise.all(
+          numbered(many, (i) =>
+            stage.client.patch(StatefulSets, objectKey(namespace, `ordered-${i}`), patch, stage.signal),
+          ),
+        );
+        await stage.untilOrdered(namespace, many);
       },
     },
     {

@@ -4,16 +4,16 @@ import { compareStates, dumped, type State } from '../compare-state.ts';
 import { fieldsOf } from '../compare-symbols.ts';
 import { countPatterns } from './faults.ts';
 
-/** What a trial came to. */
+/** The result of a trial. */
 export interface EndState {
   readonly state: State;
-  /** How often each reason was given. */
+  /** The number of events by reason. */
   readonly events: ReadonlyMap<string, number>;
-  /** Changes with every write to any of the objects. */
+  /** Changes with every write to one of the objects. */
   readonly versions: string;
 }
 
-/** Every trial has a name of its own; in its state it has this one. */
+/** Every trial has its own name, which is replaced by this one in its state. */
 const anyTrial = 'trial';
 
 export async function readEndState(
@@ -58,15 +58,15 @@ async function countReasons(
   return counts;
 }
 
-/** A fault may well have something done once more than usual. This says how often is a storm. */
+/** A fault may cause a few more writes than usual. More than this is a storm. */
 const isStorm = (count: number, usual: number): boolean => count > 2 * usual + 5;
 
-/** In what a trial differs from the undisturbed run; empty when in nothing that counts. */
+/** The relevant differences between a trial and the undisturbed run. */
 export function compareEndStates(usual: EndState, trial: EndState, ignore: readonly string[]): string[] {
   return [
     ...compareStates(usual.state, trial.state, {
       names: ['undisturbed', 'disturbed'],
-      // How many steps led to the end is not part of it.
+      // The number of steps is not part of the result.
       ignore: ['*:metadata.generation', '*observedGeneration', ...ignore],
     }),
     ...trial.state.objects
@@ -77,7 +77,7 @@ export function compareEndStates(usual: EndState, trial: EndState, ignore: reado
   ];
 }
 
-/** Whatever was written, or told, far more often than in the undisturbed run. */
+/** Writes and events that are far more than in the undisturbed run. */
 export function findStorms(usual: Activity, trial: Activity): string[] {
   const counts = (writes: readonly string[]): ReadonlyMap<string, number> => new Map(countPatterns(writes));
   return [

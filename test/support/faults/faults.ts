@@ -1,18 +1,18 @@
-/** What befalls one write of the manager on its way to the API server. */
+/** The fault of one write of the manager on its way to the API server. */
 export const faults = [
   'kill before', // the process is killed, and the write never reaches the server
-  'kill after', // the write is applied, and the process is killed before it learns of it
+  'kill after', // the write is applied, and the process is killed before it gets the response
   'conflict',
   'throttled',
   'server error',
   'reset before',
-  'reset after', // the write is applied, but all that the process learns is that the connection is lost
+  'reset after', // the write is applied, but the connection is lost before the response
   'stall',
-  'stale watch', // the write is applied and answered, but the caches do not see it, nor anything else, for a while
+  'stale watch', // the write is applied and answered, but the watches are stale for a while
 ] as const;
 export type Fault = (typeof faults)[number];
 
-/** Not only the trial's own objects: everything else that the manager looks after suffers, too. */
+/** These faults affect not only the objects of the trial but everything that the manager does. */
 export function isForEverybody(fault: Fault): boolean {
   return isKill(fault) || fault === 'stale watch';
 }
@@ -21,10 +21,10 @@ export function isKill(fault: Fault): boolean {
   return fault === 'kill before' || fault === 'kill after';
 }
 
-/** A write by its verb, resource and subresource, as `PATCH pods/status`: names have chance in them. */
+/** A write by its verb, resource and subresource, as `PATCH pods/status`: names are random. */
 export interface WritePattern {
   readonly pattern: string;
-  /** From 1: the how many-th of its pattern. Writes of one pattern are alike, in whatever order they come. */
+  /** From 1: its place among the writes of its pattern. Writes of one pattern are alike, whatever their order. */
   readonly nth: number;
 }
 
@@ -36,7 +36,7 @@ export function describeFault({ fault, pattern, nth }: PlannedFault): string {
   return `${fault} at ${pattern} #${String(nth)}`;
 }
 
-/** The writes that every one of these runs made. */
+/** The writes that occurred in all of these runs. */
 export function commonWrites(runs: readonly (readonly string[])[]): WritePattern[] {
   const [first = [], ...others] = runs.map(countPatterns);
   return [...new Map(first)].flatMap(([pattern, count]) => {
@@ -55,8 +55,8 @@ export function planAll(writes: readonly WritePattern[]): PlannedFault[] {
 }
 
 /**
- * A few of all: every third fault, each at another write. `turn` is the scenario's place in their list, so that one
- * scenario goes on where the one before it stopped: any three in a row have every fault among them.
+ * A sample: every third fault, each at another write. `turn` is the scenario's place in the list, so that each scenario
+ * continues where the one before it stopped: any three in a row cover every fault.
  */
 export function planSome(writes: readonly WritePattern[], turn: number): PlannedFault[] {
   return faults.flatMap((fault, index) => {
@@ -68,7 +68,7 @@ export function planSome(writes: readonly WritePattern[], turn: number): Planned
 const ignoredResources: ReadonlySet<string> = new Set(['events', 'leases', 'tokenreviews', 'subjectaccessreviews']);
 const namespaceSubresources: ReadonlySet<string> = new Set(['finalize', 'status']);
 
-/** The pattern of a request; undefined if it is not a write, or one that does not count: leases and events. */
+/** The pattern of a request; undefined if it is not a write, or a write of a lease or an event. */
 export function patternOf(method: string, path: string): string | undefined {
   if (method === 'GET' || method === 'HEAD') return undefined;
   const segments = path.replace(/\?.*/, '').split('/').filter(Boolean);

@@ -1,13 +1,23 @@
-import { EndpointsKind, EndpointSlices, type Kind, Nodes, Pods, Services } from '../../../pkg/api/index.ts';
+import {
+  EndpointsKind,
+  EndpointSlices,
+  type Kind,
+  Nodes,
+  objectKey,
+  Pods,
+  ServiceCIDRs,
+  Services,
+} from '../../../pkg/api/index.ts';
 import { EndpointsUser } from '../endpoints-user.ts';
+import { eventually } from '../eventually.ts';
 import { createNode } from './node-scenarios.ts';
 import type { FaultScenario, FaultStage } from './scenario.ts';
 
 const serving = { app: 'web' };
-/** The only annotation is the time of the last change, which is left out when two changes fall into one second. */
+/** The only annotation is the time of the last change, which is absent if two changes have the same second. */
 const ignore = ['Endpoints:metadata.annotations*', 'EndpointSlice:metadata.annotations*'];
 
-/** Two Services, a pod that is no longer ready, and a Service that goes. */
+/** Two Services, a pod that becomes not ready, and a Service that is deleted. */
 async function serve(stage: FaultStage, kind: Kind): Promise<void> {
   const user = new EndpointsUser(stage.client, stage.namespace, stage.signal);
   const node = await createNode(stage, 'True');
@@ -53,7 +63,7 @@ const endpointSlice: FaultScenario = {
   act: (stage) => serve(stage, EndpointSlices),
 };
 
-/** Endpoints that a user writes are mirrored, changed, and go. */
+/** Endpoints of a user are mirrored, changed and deleted. */
 const endpointSliceMirroring: FaultScenario = {
   controller: 'endpointslice-mirroring-controller',
   ignore,
@@ -75,4 +85,31 @@ const endpointSliceMirroring: FaultScenario = {
   },
 };
 
-export const networkScenarios: readonly FaultScenario[] = [endpoints, endpointSlice, endpointSliceMirroring];
+/** A ServiceCIDR becomes ready, and again after its finalizer was removed. */
+const serviceCidr: FaultScenario = {
+  controller: 'service-cidr-controller',
+  kinds: [ServiceCIDRs],
+  async act({ client, namespace, signal }) {
+    const key = objectKey(undefined, `${namespace}-range`);
+    await client.create(
+      ServiceCIDRs,
+      { metadata: { name: `${namespace}-range` }, spec: { cidrs: ['10.220.0.0/24'] } },
+      signal,
+    );
+    const isHeldAndReady = async (): Promise<boolean> => {
+      const { metadata, status } = await client.get(ServiceCIDRs, key, signal);
+      const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True');
+      return metadata.finalizers?.length === 1 && isReady === true;
+    };
+    await eventually(isHeldAndReady, signal);
+    await client.patch(ServiceCIDRs, key, { type: 'merge', body: { metadata: { finalizers: null } } }, signal);
+    await eventually(isHeldAndReady, signal);
+  },
+};
+
+export const networkScenarios: readonly FaultScenario[] = [
+  endpoints,
+  endpointSlice,
+  endpointSliceMirroring,
+  serviceCidr,
+];

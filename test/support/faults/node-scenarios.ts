@@ -5,7 +5,7 @@ import type { FaultScenario, FaultStage } from './scenario.ts';
 
 const everything: Toleration[] = [{ operator: 'Exists' }];
 
-/** A node that is this trial's own, in a zone of its own, and has just said how it is. Gives its name. */
+/** A node of this trial only, in its own zone, with a fresh heartbeat. Returns its name. */
 export async function createNode(
   { client, namespace, signal }: FaultStage,
   ready: string,
@@ -49,7 +49,7 @@ async function nodeWhen(
   }, signal);
 }
 
-/** A node falls silent. */
+/** A node stops its heartbeats. */
 const nodeLifecycle: FaultScenario = {
   controller: 'node-lifecycle-controller',
   flags: () => [
@@ -59,7 +59,7 @@ const nodeLifecycle: FaultScenario = {
     '--node-eviction-rate=100',
   ],
   kinds: [Nodes, Pods],
-  // Two loops add taints, in any order. Which of two messages stays depends on what was seen of the node before a restart.
+  // Two loops add taints, in any order. The message depends on what was observed of the node before a restart.
   ignore: ['Node:spec.taints*'],
   async act(stage) {
     const name = await createNode(stage, 'True');
@@ -75,7 +75,7 @@ const nodeLifecycle: FaultScenario = {
   },
 };
 
-/** A taint that one pod bears and another does not. */
+/** A taint that one pod tolerates and another does not. */
 const taintEviction: FaultScenario = {
   controller: 'taint-eviction-controller',
   kinds: [Nodes, Pods],
@@ -90,7 +90,7 @@ const taintEviction: FaultScenario = {
   },
 };
 
-/** A pod that nobody can end any more. A finalizer keeps it, so that what became of it can be seen. */
+/** A pod that no kubelet can stop any more. A finalizer keeps it, so that its state can be compared. */
 const podGarbageCollector: FaultScenario = {
   controller: 'pod-garbage-collector-controller',
   kinds: [Nodes, Pods],
@@ -128,4 +128,32 @@ const nodeTtl: FaultScenario = {
   },
 };
 
-export const nodeScenarios: readonly FaultScenario[] = [nodeLifecycle, taintEviction, podGarbageCollector, nodeTtl];
+/** Two nodes are added and one is deleted. Their ranges depend on other nodes, but must be different. */
+const nodeIpam: FaultScenario = {
+  controller: 'node-ipam-controller',
+  flags: () => ['--allocate-node-cidrs=true', '--cluster-cidr=10.244.0.0/16'],
+  kinds: [Nodes],
+  ignore: ['Node:spec.podCIDR*'],
+  async act(stage) {
+    const { client, namespace, signal } = stage;
+    const name = await createNode(stage, 'True');
+    await client.create(Nodes, { metadata: { name: `${namespace}-second` }, spec: {} }, signal);
+    await client.create(Nodes, { metadata: { name: `${namespace}-third` }, spec: {} }, signal);
+    await client.delete(Nodes, objectKey(undefined, `${namespace}-third`), {}, signal);
+    await eventually(async () => {
+      const { items } = await client.listAll(Nodes, {}, signal);
+      const ranges = items.flatMap(({ spec }) => spec.podCIDRs ?? []);
+      if (new Set(ranges).size < ranges.length) throw new Error(`a range was allocated twice: ${ranges.join()}`);
+      const own = items.filter(({ metadata }) => [name, `${namespace}-second`].includes(metadata.name));
+      return own.length === 2 && own.every(({ spec }) => (spec.podCIDRs ?? []).length === 1);
+    }, signal);
+  },
+};
+
+export const nodeScenarios: readonly FaultScenario[] = [
+  nodeLifecycle,
+  nodeIpam,
+  taintEviction,
+  podGarbageCollector,
+  nodeTtl,
+];

@@ -8,6 +8,7 @@ import {
   objectKey,
   parseTime,
   Pods,
+  ResourceQuotas,
   Secrets,
   ServiceAccounts,
   Services,
@@ -18,9 +19,10 @@ import { isNotFound } from '../../../pkg/client/index.ts';
 import type { ClusterAccess } from '../../cluster/index.ts';
 import { eventually } from '../eventually.ts';
 import { exists, referenceTo, untilSeen } from '../owner-graph-objects.ts';
+import { QuotaUser } from '../quota-user.ts';
 import type { FaultScenario, FaultStage } from './scenario.ts';
 
-/** A namespace goes, with a few things in it. */
+/** A namespace with a few objects is deleted. */
 const namespaceScenario: FaultScenario = {
   controller: 'namespace-controller',
   kinds: [Namespaces, ConfigMaps, Pods, Services, ServiceAccounts],
@@ -34,7 +36,7 @@ const namespaceScenario: FaultScenario = {
   },
 };
 
-/** The default account and root certificates, again after each loss. */
+/** The default service account and root certificates are created again after each loss. */
 const serviceAccount: FaultScenario = {
   controller: 'serviceaccount-controller',
   kinds: [ServiceAccounts],
@@ -84,7 +86,10 @@ const createToken = ({ client, namespace, signal }: FaultStage, name: string, fi
 const isGone = async ({ client, namespace, signal }: FaultStage, name: string): Promise<boolean> =>
   !(await exists(client, Secrets, objectKey(namespace, name), signal));
 
-/** A token is made, its secret is lost and with it the account's reference, and the last one goes with the account. */
+/**
+ * A token is created, its Secret and the account's reference to it are deleted, and the last token is deleted with the
+ * account.
+ */
 const serviceAccountToken: FaultScenario = {
   controller: 'serviceaccount-token-controller',
   flags: keyFlags,
@@ -101,8 +106,8 @@ const serviceAccountToken: FaultScenario = {
       }, signal);
     };
     await makeToken('first');
-    // A secret that goes while no manager runs leaves its reference behind, as with the Go binary: accounts may name
-    // secrets that are yet to come. So whoever wants it gone tries again.
+    // A Secret that is deleted while no manager runs leaves its reference behind, as with the Go binary: accounts may
+    // refer to Secrets that do not exist yet. So the user tries again.
     for (let isReferenced = true; isReferenced;) {
       await makeToken('lost');
       await client.delete(Secrets, objectKey(namespace, 'lost'), {}, signal);
@@ -117,7 +122,7 @@ const serviceAccountToken: FaultScenario = {
   },
 };
 
-/** Two tokens that nobody has used: one is marked, and one, long marked, goes. */
+/** Two unused tokens: one is marked, and one, which was marked long ago, is deleted. */
 const legacyTokenCleaner: FaultScenario = {
   controller: 'legacy-serviceaccount-token-cleaner-controller',
   flags: () => ['--legacy-service-account-token-clean-up-period=1s'],
@@ -140,7 +145,7 @@ const legacyTokenCleaner: FaultScenario = {
   },
 };
 
-/** Owners that go in each of the three ways. */
+/** Owners that are deleted with each of the three policies. */
 const garbageCollector: FaultScenario = {
   controller: 'garbage-collector-controller',
   kinds: [ConfigMaps],
@@ -170,7 +175,7 @@ const garbageCollector: FaultScenario = {
   },
 };
 
-/** A role that aggregates two others, one of which changes and then goes away. */
+/** A role that aggregates two others, one of which changes and is then deleted. */
 const clusterRoleAggregation: FaultScenario = {
   controller: 'clusterrole-aggregation-controller',
   kinds: [ClusterRoles],
@@ -191,6 +196,24 @@ const clusterRoleAggregation: FaultScenario = {
   },
 };
 
+/** A quota whose limits change while objects come and go. */
+const resourceQuota: FaultScenario = {
+  controller: 'resourcequota-controller',
+  kinds: [ResourceQuotas],
+  async act({ client, namespace, signal }) {
+    const user = new QuotaUser(client, namespace, signal);
+    await user.quota('limits', { configmaps: '5', pods: '5', 'requests.cpu': '2' });
+    for (const name of ['a', 'b', 'c']) await user.configMap(name);
+    await user.pod('worker', {}, { cpu: '250m' });
+    await user.untilUsed('limits', { configmaps: '3', pods: '1', 'requests.cpu': '0.25' });
+    await user.remove(ConfigMaps, 'a');
+    await user.remove(Pods, 'worker');
+    await user.untilUsed('limits', { configmaps: '2', pods: '0', 'requests.cpu': '0' });
+    await user.patch(ResourceQuotas, 'limits', { spec: { hard: { pods: null, secrets: '5' } } });
+    await user.untilUsed('limits', { configmaps: '2', 'requests.cpu': '0', secrets: '0' });
+  },
+};
+
 export const objectScenarios: readonly FaultScenario[] = [
   namespaceScenario,
   serviceAccountToken,
@@ -199,4 +222,5 @@ export const objectScenarios: readonly FaultScenario[] = [
   legacyTokenCleaner,
   garbageCollector,
   clusterRoleAggregation,
+  resourceQuota,
 ];

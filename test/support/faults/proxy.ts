@@ -12,19 +12,21 @@ import { admin, type ClusterAccess } from '../../cluster/index.ts';
 import { patternOf, type PlannedFault } from './faults.ts';
 import { WatchGate } from './watch-gate.ts';
 
-/** How long a stalled write waits before it is forwarded, and its answer after that. */
+/** How long a stalled write waits before it is forwarded, and its response after that. */
 const stallMs = 700;
-/** Watches are stale until so many more writes were made, but no longer than this. */
+/** Watches are stale until this many more writes were made, but no longer than this. */
 const staleWrites = 3;
 const staleMs = 1500;
 
-/** The writes that concern one trial: those that have its token in their path. */
+/** The writes of one trial: those with its token in their path. */
 export interface Course {
   readonly token: string;
+  /** No other trial runs at the same time: writes without a token belong to this one. */
+  readonly isAlone: boolean;
   readonly fault?: PlannedFault | undefined;
-  /** Patterns in the order in which they came. */
+  /** Patterns in the order of arrival. */
   readonly writes: string[];
-  /** Ends the manager at once. */
+  /** Kills the manager. */
   readonly kill: () => void;
   hasFired: boolean;
 }
@@ -37,16 +39,17 @@ const kubeconfig = z.looseObject({
 });
 
 /**
- * Stands between the manager and the API server. It speaks to the server as the admin, whoever asks, and forwards
- * everything as it is but for the write that a trial has a fault for.
+ * A proxy between the manager and the API server. It is the administrator to the server, whoever the client is, and
+ * forwards every request unchanged, except the write for which a trial has a fault.
  */
 export class FaultProxy implements AsyncDisposable {
-  /** The cluster, for whoever shall reach it through the proxy only. */
+  /** The cluster, for clients that must go through the proxy. */
   readonly cluster: ClusterAccess;
   readonly #upstream: URL;
   readonly #agent: Agent;
   readonly #server: ReturnType<typeof createServer>;
   readonly #courses = new Map<string, Course>();
+  #alone: Course | undefined;
   readonly #gate = new WatchGate();
 
   private constructor(cluster: ClusterAccess, server: ReturnType<typeof createServer>) {
@@ -67,7 +70,7 @@ export class FaultProxy implements AsyncDisposable {
     writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     this.cluster = { ...cluster, kubeconfig: () => file };
     server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-      this.#receive(incoming, outgoing).catch(() => outgoing.destroy()); // one of the two ends is gone
+      this.#receive(incoming, outgoing).catch(() => outgoing.destroy()); // one of the two ends has disconnected
     });
   }
 
@@ -79,9 +82,10 @@ export class FaultProxy implements AsyncDisposable {
     return new FaultProxy(cluster, server);
   }
 
-  /** From now on this course has its writes counted, and its fault. */
+  /** Counts the writes of this course from now on, and injects its fault. */
   follow(course: Course): void {
     this.#courses.set(course.token, course);
+    this.#alone = course.isAlone ? course : undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -116,7 +120,7 @@ export class FaultProxy implements AsyncDisposable {
 
   #courseOf(path: string): Course | undefined {
     const [token = ''] = tokenPattern.exec(path) ?? [];
-    return this.#courses.get(token);
+    return this.#courses.get(token) ?? this.#alone;
   }
 
   async #disturb(exchange: Exchanged, { fault }: PlannedFault, course: Course): Promise<void> {
@@ -176,7 +180,7 @@ export class FaultProxy implements AsyncDisposable {
     return new Answer(upstream, Buffer.concat(await upstream.toArray()));
   }
 
-  /** Resolves with the headers of the answer. What is given as `until` takes the request with it when it closes. */
+  /** Resolves with the headers of the response. The request is cancelled when `until` closes. */
   async #send(incoming: IncomingMessage, body: Buffer, until?: ServerResponse): Promise<IncomingMessage> {
     const { method, url: path } = incoming;
     const { host: _host, connection: _connection, authorization: _authorization, ...headers } = incoming.headers;
@@ -185,13 +189,13 @@ export class FaultProxy implements AsyncDisposable {
     until?.once('close', () => request.destroy());
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    request.on('error', () => undefined); // that of a watch which is no longer read
+    request.on('error', () => undefined); // the error of a watch that is no longer read
     response.on('error', () => undefined);
     return response;
   }
 }
 
-/** Trials are called by chance, and so are their namespaces and nodes. */
+/** Trials have random names, and so do their namespaces and nodes. */
 export const tokenPattern = /\btrial-[0-9a-f]{8}/;
 
 interface Exchanged {

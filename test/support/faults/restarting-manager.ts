@@ -4,13 +4,13 @@ import { startManager } from '../manager.ts';
 import type { ClusterAccess } from '../../cluster/index.ts';
 
 export interface RestartingManagerOptions {
-  /** As the manager shall reach it. */
+  /** The cluster, as the manager reaches it. */
   readonly cluster: ClusterAccess;
   readonly program: string;
   readonly flags: readonly string[];
 }
 
-/** Our manager, started again whenever it was killed, as a kubelet would. */
+/** Our manager, restarted whenever it was killed, as a kubelet would. */
 export class RestartingManager implements AsyncDisposable {
   readonly #options: RestartingManagerOptions;
   readonly #broken = new AbortController();
@@ -25,28 +25,28 @@ export class RestartingManager implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Aborts when it ends although nobody has killed it. */
+  /** Aborts if it ends without being killed. */
   get broken(): AbortSignal {
     return this.#broken.signal;
   }
 
-  /** What it has logged, all starts together. */
+  /** The log of all starts. */
   get logs(): string {
     return this.#logs;
   }
 
-  /** Resolves when it is at work. */
+  /** Resolves when it is running. */
   async start(): Promise<void> {
     if (this.#isStopped) {
       this.#isStopped = false;
       this.#up = Promise.withResolvers();
-      this.#up.promise.catch(() => undefined); // `broken` tells it, too
+      this.#up.promise.catch(() => undefined); // `broken` reports it too
       this.#loop = this.#keepRunning();
     }
     await this.#up.promise;
   }
 
-  /** Ends it in the middle of whatever it does; it starts again by itself. */
+  /** Kills it; it is restarted automatically. */
   readonly kill = (): void => {
     this.#isMeantToEnd = true;
     this.#child?.kill('SIGKILL');
@@ -86,7 +86,7 @@ export class RestartingManager implements AsyncDisposable {
       this.#logs += manager.logs();
       if (!this.#isMeantToEnd) throw new Error(`it ended by itself, with ${String(exitCode)}: ${manager.logs()}`);
     } catch (error) {
-      if (!this.#isMeantToEnd) throw error; // killed before it was at work, it says so by an error
+      if (!this.#isMeantToEnd) throw error; // a process that is killed before it is ready ends with an error
     }
   }
 }

@@ -14,35 +14,35 @@ import type { FaultScenario } from './scenario.ts';
 export interface Ground {
   readonly cluster: ClusterAccess;
   readonly proxy: FaultProxy;
-  /** The users'. */
+  /** The client of the users. */
   readonly client: Client;
   readonly hollow: HollowNodes;
-  /** The manager as it is built. */
+  /** The built manager. */
   readonly program: string;
 }
 
 export interface Report {
   readonly writes: readonly WritePattern[];
-  /** Faults that befell their write. */
+  /** The number of faults that were injected. */
   readonly tried: number;
-  /** Faults whose write did not come this time: status writes may be one fewer than in the recording. */
+  /** Faults whose write did not occur: a trial may have one status write less than the recording. */
   readonly missed: readonly string[];
-  /** What was wrong in the end, by fault. */
+  /** The problems at the end, by fault. */
   readonly failures: readonly string[];
 }
 
 interface Trial {
   readonly course: Course;
-  /** What was wrong so far; undefined while nothing is. */
+  /** The problems so far; undefined while there are none. */
   failure?: string | undefined;
 }
 
-/** Trials at once, each in a namespace of its own: they mostly wait. */
+/** Trials in parallel, each in its own namespace: they mostly wait. */
 const atOnce = 9;
-/** A trial that takes longer is stuck. The longest wait by design are the 20 s of a controller that looks that seldom. */
+/** A trial that takes longer is stuck. The longest wait by design is the 20 s period of a controller. */
 const stuckMs = 30_000;
 const pollMs = 150;
-/** The undisturbed run is over when nothing has changed for this long. */
+/** The undisturbed run ends when nothing has changed for this long. */
 const quietMs = 1000;
 const errorsOfCode = /^.*\b(?:TypeError|RangeError|ReferenceError|SyntaxError)\b.*$/gm;
 
@@ -58,14 +58,15 @@ export async function runScenario(
     program: ground.program,
     flags: [
       `--controllers=${[scenario.controller, ...(scenario.beside ?? [])].join(',')}`,
-      '--leader-elect=false', // nobody has to wait for the lease of one that was killed
+      '--leader-elect=false', // no manager has to wait for the lease of a killed one
       ...(scenario.flags?.(ground.cluster) ?? []),
     ],
   });
   const run = new ScenarioRun(ground, scenario, manager);
   try {
     const writes = await run.record(signal);
-    for (const group of groupsOf(plan(writes))) await run.disturb(group, signal);
+    const size = scenario.isAlone === true ? 1 : atOnce;
+    for (const group of groupsOf(plan(writes), size)) await run.disturb(group, signal);
     return { writes, ...(await run.finish(signal)) };
   } finally {
     await manager.stop();
@@ -73,11 +74,11 @@ export async function runScenario(
   }
 }
 
-/** Trials of one group are run at once. */
-function groupsOf(planned: readonly PlannedFault[]): PlannedFault[][] {
+/** The trials of one group run in parallel. */
+function groupsOf(planned: readonly PlannedFault[], size: number): PlannedFault[][] {
   const shared = planned.filter(({ fault }) => !isForEverybody(fault));
   const groups = planned.filter(({ fault }) => isForEverybody(fault)).map((one) => [one]);
-  for (let i = 0; i < shared.length; i += atOnce) groups.push(shared.slice(i, i + atOnce));
+  for (let i = 0; i < shared.length; i += size) groups.push(shared.slice(i, i + size));
   return groups;
 }
 
@@ -94,10 +95,14 @@ class ScenarioRun {
     this.#manager = manager;
   }
 
-  /** The writes of an undisturbed run. It is made twice: what differs between the two is no fault's doing. */
+  /** The writes of an undisturbed run. It runs twice: differences between the two are not caused by faults. */
   async record(signal: AbortSignal): Promise<WritePattern[]> {
-    const courses = [this.#newCourse(), this.#newCourse()] as const;
-    await this.#act(courses, AbortSignal.any([signal, this.#manager.broken, AbortSignal.timeout(stuckMs)]));
+    const limit = AbortSignal.any([signal, this.#manager.broken, AbortSignal.timeout(stuckMs)]);
+    const isAlone = this.#scenario.isAlone === true;
+    const former = this.#newCourse();
+    if (isAlone) await this.#act([former], limit);
+    const courses = [former, this.#newCourse()] as const;
+    await this.#act(isAlone ? courses.slice(1) : courses, limit);
     const [end, again] = [await this.#quietEnd(courses[0], signal), await this.#quietEnd(courses[1], signal)];
     const differences = compareEndStates(end, again, this.#scenario.ignore ?? []);
     if (differences.length > 0) throw new Error(`undisturbed runs differ: ${differences.join('\n')}`);
@@ -106,7 +111,7 @@ class ScenarioRun {
     return commonWrites([first, second]);
   }
 
-  /** Runs these trials at once, until each has come to the end of the undisturbed run or is stuck. */
+  /** Runs these trials in parallel, until each has reached the state of the undisturbed run or is stuck. */
   async disturb(planned: readonly PlannedFault[], signal: AbortSignal): Promise<void> {
     const trials = planned.map((fault): Trial => ({ course: this.#newCourse(fault) }));
     this.#trials.push(...trials);
@@ -118,14 +123,14 @@ class ScenarioRun {
       );
     } catch (error) {
       signal.throwIfAborted();
-      // Whichever of them it was, the comparison tells.
+      // The comparison shows which one it was.
       if (this.#manager.broken.aborted) throw this.#manager.broken.reason;
       if (!limit.aborted) throw error;
     }
     await Promise.all(trials.map((trial) => this.#settle(trial, limit, signal)));
   }
 
-  /** By now every trial has had time to go wrong after all. */
+  /** Trials that have settled must still match later. */
   async finish(signal: AbortSignal): Promise<Omit<Report, 'writes'>> {
     await sleep(quietMs, undefined, { signal });
     for (const trial of this.#trials) {
@@ -145,7 +150,7 @@ class ScenarioRun {
     };
   }
 
-  /** Leaves nothing that the managers of other scenarios would have to list. */
+  /** Deletes everything that the managers of other scenarios would have to list. */
   async cleanUp(signal: AbortSignal): Promise<void> {
     const { client } = this.#ground;
     for (const { course } of this.#trials) {
@@ -167,7 +172,8 @@ class ScenarioRun {
 
   #newCourse(fault?: PlannedFault): Course {
     const token = `trial-${randomBytes(4).toString('hex')}`;
-    const course: Course = { token, fault, writes: [], kill: this.#manager.kill, hasFired: false };
+    const isAlone = this.#scenario.isAlone === true;
+    const course: Course = { token, isAlone, fault, writes: [], kill: this.#manager.kill, hasFired: false };
     this.#ground.proxy.follow(course);
     return course;
   }
@@ -191,7 +197,7 @@ class ScenarioRun {
   }
 
   async #actIn(namespace: string, signal: AbortSignal): Promise<void> {
-    const { client, hollow } = this.#ground;
+    const { client, cluster, hollow } = this.#ground;
     await client.create(Namespaces, { metadata: { name: namespace } }, signal);
     if (this.#scenario.isBare !== true) {
       try {
@@ -200,7 +206,7 @@ class ScenarioRun {
         if (!isAlreadyExists(error)) throw error;
       }
     }
-    await this.#scenario.act({ client, namespace, hollow, signal });
+    await this.#scenario.act({ client, cluster, namespace, hollow, signal });
   }
 
   async #quietEnd({ token }: Course, signal: AbortSignal): Promise<EndState> {
@@ -219,7 +225,7 @@ class ScenarioRun {
     for (;;) {
       const { differences, storms } = await this.#compare(trial.course, signal);
       if (differences.length === 0) {
-        // Told here and not in the end, as every further trial may start the manager again.
+        // Checked here and not at the end, because every further trial may restart the manager.
         if (storms.length > 0) trial.failure = storms.join('\n');
         return;
       }

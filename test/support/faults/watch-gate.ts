@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Watches go through it. While it is closed their events wait; afterwards they come in order, and none is lost. */
+/** A gate for watches. While it is closed, their events wait; then they are delivered in order, without loss. */
 export class WatchGate {
   readonly #held = new Map<ServerResponse, Buffer[]>();
   #writesLeft = 0;
@@ -18,7 +18,7 @@ export class WatchGate {
     outgoing.on('close', () => this.#held.delete(outgoing));
   }
 
-  /** Until there were so many writes, or so much time has gone by. */
+  /** Stays closed until this many writes were made, or this much time has passed. */
   close({ writes, ms }: { readonly writes: number; readonly ms: number }): void {
     clearTimeout(this.#timer);
     this.#writesLeft = writes;

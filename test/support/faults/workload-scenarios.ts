@@ -1,23 +1,35 @@
 import {
+  ControllerRevisions,
   CronJobs,
+  DaemonSets,
   Deployments,
+  HorizontalPodAutoscalers,
+  isConditionTrue,
   Jobs,
+  PersistentVolumeClaims,
+  PodDisruptionBudgets,
   Pods,
   ReplicaSets,
   ReplicationControllers,
+  StatefulSets,
+  type HorizontalPodAutoscalerCondition,
   type Kind,
   type Pod,
 } from '../../../pkg/api/index.ts';
+import { AutoscalerUser, metricSpecs } from '../autoscaler-user.ts';
+import { BudgetUser } from '../budget-user.ts';
 import { CronJobUser } from '../cronjob-scenarios.ts';
+import { affinityTo, DaemonSetUser } from '../daemonset-user.ts';
 import { eventually } from '../eventually.ts';
 import { JobUser } from '../job-user.ts';
+import { claimTemplates, StatefulSetUser } from '../stateful-set-user.ts';
 import { WorkloadUser } from '../workload-user.ts';
 import type { FaultScenario, FaultStage } from './scenario.ts';
 
 const workloads = ({ client, namespace, signal }: FaultStage): WorkloadUser =>
   new WorkloadUser(client, namespace, signal);
 
-/** Three pods; one that is lost is replaced; one fewer. */
+/** Three pods; one is lost and replaced; then scaled down by one. */
 async function loseAndShrink(stage: FaultStage, kind: Kind): Promise<void> {
   const user = workloads(stage);
   await (kind === ReplicaSets
@@ -59,7 +71,44 @@ const deployment: FaultScenario = {
   },
 };
 
-/** Three indexes, of which one fails for good. */
+/** Two pods with claims; another revision; scaled down by one; the first revision again. */
+const statefulSet: FaultScenario = {
+  controller: 'statefulset-controller',
+  kinds: [StatefulSets, ControllerRevisions, PersistentVolumeClaims, Pods],
+  async act({ client, namespace, signal }) {
+    const user = new StatefulSetUser(client, namespace, signal);
+    await user.statefulSet('db', {
+      replicas: 2,
+      volumeClaimTemplates: claimTemplates('data'),
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
+    });
+    await user.untilSettled('db', 2);
+    await user.update('db', 'two');
+    await user.untilSettled('db', 2);
+    await user.scaleTo('db', 1);
+    await user.untilSettled('db', 1);
+    await user.update('db', 'one');
+    await user.untilSettled('db', 1);
+  },
+};
+
+/** A pod on each of two nodes, replaced by an update that keeps no history. */
+const daemonSet: FaultScenario = {
+  controller: 'daemonset-controller',
+  kinds: [DaemonSets, ControllerRevisions, Pods],
+  async act({ client, namespace, signal, hollow: { nodeNames } }) {
+    const user = new DaemonSetUser(client, namespace, signal);
+    const affinity = affinityTo(nodeNames);
+    const pod = { nodeSelector: {}, affinity, tolerations: [{ operator: 'Exists' }] };
+    await user.daemonSet('web', { pod, revisionHistoryLimit: 0 });
+    await user.untilDaemonsRun('web', nodeNames.length);
+    await user.update('web', 'two');
+    await user.untilDaemonsRun('web', nodeNames.length);
+    await eventually(async () => (await user.revisionsOf('web')).length === 1, signal);
+  },
+};
+
+/** Three indexes, one of which exceeds its backoff limit. */
 const job: FaultScenario = {
   controller: 'job-controller',
   kinds: [Jobs, Pods],
@@ -77,13 +126,13 @@ const job: FaultScenario = {
   },
 };
 
-/** A run is overdue, comes to its end, and takes the place of an earlier one in the history. */
+/** A run is overdue, its Job finishes, and replaces an earlier one in the history. */
 const cronJob: FaultScenario = {
   controller: 'cronjob-controller',
   kinds: [CronJobs, Jobs],
   async act({ client, namespace, signal }) {
     const user = new CronJobUser(client, namespace, signal);
-    // Once a year, so that nothing more is due while the trial lasts.
+    // Once a year, so that no other run is due during the trial.
     const owner = await user.create('yearly', { schedule: '0 0 1 1 *', suspend: true, successfulJobsHistoryLimit: 1 });
     const lastYear = new Date().getUTCFullYear() - 1;
     const times = { started: `${lastYear}-01-01T00:00:00Z`, ended: `${lastYear}-01-01T00:01:00Z` };
@@ -109,11 +158,63 @@ const ttlAfterFinished: FaultScenario = {
   },
 };
 
+/** A pod is evicted, a budget changes, and an earlier eviction has expired. */
+const disruption: FaultScenario = {
+  controller: 'disruption-controller',
+  beside: ['replicaset-controller'],
+  kinds: [PodDisruptionBudgets, Pods],
+  async act({ client, namespace, signal }) {
+    const user = new BudgetUser(client, namespace, signal);
+    await user.replicaSet('web', { replicas: 3 });
+    await user.untilAvailable(ReplicaSets, 'web', 3);
+    await user.budget('web', { maxUnavailable: 1 });
+    await user.untilBudget('web', { disruptionsAllowed: 1 });
+    const [evicted] = await user.podsOf('web', 3);
+    await user.evict(evicted);
+    await user.untilAvailable(ReplicaSets, 'web', 3);
+    await user.untilBudget('web', { disruptionsAllowed: 1, disruptedPods: undefined });
+    await user.patch(PodDisruptionBudgets, 'web', { spec: { maxUnavailable: 2 } });
+    await user.untilBudget('web', { disruptionsAllowed: 2 });
+    await user.readyPod('spared', 'spared');
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    await user.patchStatus(Pods, 'spared', {
+      conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime }],
+    });
+    await user.until(Pods, 'spared', ({ status }) => !isConditionTrue(status?.conditions, 'DisruptionTarget'));
+  },
+};
+
+/** A target below the minimum, then above the maximum, then scaled to zero, which turns the autoscaler off. */
+const podAutoscaler: FaultScenario = {
+  controller: 'horizontal-pod-autoscaler-controller',
+  flags: () => ['--horizontal-pod-autoscaler-sync-period=500ms'],
+  kinds: [HorizontalPodAutoscalers, ReplicaSets],
+  async act({ client, namespace, signal }) {
+    const user = new AutoscalerUser(client, namespace, signal);
+    await user.target('web', 1);
+    await user.autoscaler('web', [metricSpecs.external({ value: '1' })], { minReplicas: 3, maxReplicas: 5 });
+    // The next sync shows the new replicas. A user who is faster may be overwritten, if the response to the write was lost.
+    const untilScaledTo = (replicas: number) =>
+      user.untilAutoscaler('web', ({ status }) => status?.currentReplicas === replicas);
+    await untilScaledTo(3);
+    await user.scale(ReplicaSets, 'web', 9);
+    await untilScaledTo(5);
+    await user.scale(ReplicaSets, 'web', 0);
+    const isOff = ({ type, reason }: HorizontalPodAutoscalerCondition) =>
+      type === 'ScalingActive' && reason === 'ScalingDisabled';
+    await user.untilAutoscaler('web', ({ status }) => (status?.conditions ?? []).some(isOff));
+  },
+};
+
 export const workloadScenarios: readonly FaultScenario[] = [
   replicaSet,
   replicationController,
   deployment,
+  statefulSet,
+  daemonSet,
   job,
   cronJob,
   ttlAfterFinished,
+  disruption,
+  podAutoscaler,
 ];

@@ -1,7 +1,7 @@
 import { idOf, type ServedKind } from './schema.ts';
 
 interface Base {
-  /** How often such an object is made, compared with others. */
+  /** How often such an object is created, compared with others. */
   readonly weight: number;
   readonly object: object;
 }
@@ -14,8 +14,9 @@ const jobSpec = { backoffLimit: 2, template: { metadata: { labels }, spec: { con
 const ports = [{ name: 'http', port: 80 }];
 
 /**
- * Small legal objects of the kinds that controllers read, so that their pods, selectors and names meet. A kind without
- * one is made from the schema; add it here when it shall come more often, or when the schema does not tell enough.
+ * Small legal objects of the kinds that controllers read, so that their pods, selectors and names match each other.
+ * Kinds without one are generated from the schema. Add a kind here to have it more often, or if its schema is not
+ * enough.
  */
 const bases: Readonly<Record<string, Base>> = {
   Pod: { weight: 8, object: { metadata: { labels }, spec: { containers } } },
@@ -30,9 +31,9 @@ const bases: Readonly<Record<string, Base>> = {
   ReplicationController: { weight: 3, object: { spec: { replicas: 1, selector: { app: 'one' }, template } } },
   'ReplicaSet.apps': { weight: 4, object: { metadata: { labels }, spec: { replicas: 1, selector, template } } },
   'Deployment.apps': { weight: 5, object: { spec: { replicas: 1, selector, template, strategy: {} } } },
-  'DaemonSet.apps': { weight: 1, object: { spec: { selector, template } } },
+  'DaemonSet.apps': { weight: 3, object: { spec: { selector, template } } },
   'StatefulSet.apps': { weight: 1, object: { spec: { serviceName: 'x', selector, template } } },
-  'ControllerRevision.apps': { weight: 0.5, object: { revision: 1, data: {} } },
+  'ControllerRevision.apps': { weight: 2, object: { metadata: { labels }, revision: 1, data: {} } },
   'Job.batch': { weight: 6, object: { spec: jobSpec } },
   'CronJob.batch': { weight: 3, object: { spec: { schedule: '* * * * *', jobTemplate: { spec: jobSpec } } } },
   'Lease.coordination.k8s.io': { weight: 2, object: { spec: { holderIdentity: 'x' } } },
@@ -93,19 +94,19 @@ export function baseOf(kind: ServedKind): object | undefined {
   return base === undefined ? undefined : structuredClone(base.object);
 }
 
-/** The kinds that have a base here, which the server must take. */
+/** The kinds with a base here, which the server must accept. */
 export const kindsWithBase: readonly string[] = Object.keys(bases);
 
-/** Kinds by which a stranger would change the server itself, so that nobody's writes could be judged any more. */
+/** Kinds that would change the server itself, so that no later write could be judged. */
 export const leftOut: readonly string[] = [
-  // They refuse or rewrite the writes of everybody.
+  // They refuse or change the writes of all users.
   'MutatingWebhookConfiguration.admissionregistration.k8s.io',
   'ValidatingWebhookConfiguration.admissionregistration.k8s.io',
   'MutatingAdmissionPolicy.admissionregistration.k8s.io',
   'MutatingAdmissionPolicyBinding.admissionregistration.k8s.io',
   'ValidatingAdmissionPolicy.admissionregistration.k8s.io',
   'ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io',
-  // They take groups away from the server, or its time or addresses.
+  // They remove API groups from the server, or its priority levels or addresses.
   'APIService.apiregistration.k8s.io',
   'CustomResourceDefinition.apiextensions.k8s.io',
   'FlowSchema.flowcontrol.apiserver.k8s.io',
@@ -113,10 +114,10 @@ export const leftOut: readonly string[] = [
   'ServiceCIDR.networking.k8s.io',
 ];
 
-/** Kinds that stop pods in their namespace: they go where nobody else needs pods. */
+/** Kinds that prevent pods in their namespace: they are created where no other test needs pods. */
 export const pacifiers: readonly string[] = ['ResourceQuota', 'LimitRange'];
 
-/** Custom resources that keep whatever they are given: one kind in namespaces, one outside. */
+/** Custom resources with arbitrary fields: one namespaced kind, one cluster-scoped kind. */
 export function customResourceDefinitions(): readonly object[] {
   const define = (kind: string, scope: string): object => {
     const plural = `${kind.toLowerCase()}s`;

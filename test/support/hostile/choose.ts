@@ -7,7 +7,7 @@ export interface Choose {
   /** A whole number from 0 up to, not including, the limit. */
   below(limit: number): number;
   from<T>(list: readonly T[]): T;
-  /** One of the items, each as often as its weight tells. */
+  /** One of the items, in proportion to their weights. */
   weighted<T>(list: readonly T[], weightOf: (item: T) => number): T;
 }
 

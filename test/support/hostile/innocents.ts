@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   ConfigMaps,
   CronJobs,
+  DaemonSets,
   Deployments,
   EndpointsKind,
   EndpointSlices,
@@ -15,6 +16,7 @@ import {
   Secrets,
   ServiceAccounts,
   Services,
+  StatefulSets,
   formatTime,
   type ObjectKey,
   type Pod,
@@ -23,17 +25,19 @@ import { isNotFound, type Client } from '../../../pkg/client/index.ts';
 import { eventually } from '../eventually.ts';
 import { podTemplate } from '../workload-user.ts';
 
-/** Where an innocent user works. There is no kubelet: the user says how the pods are. */
+/** The namespace of an innocent user. There is no kubelet: the user writes the status of pods. */
 interface Place {
   readonly client: Client;
   readonly namespace: string;
   readonly signal: AbortSignal;
 }
 
-/** What a user may expect of each controller. Each resolves when it is so; add one with a new controller. */
+/** The expectations of a user, for each controller. Each resolves when it is met. Add one with a new controller. */
 const expectations: readonly ((place: Place) => Promise<void>)[] = [
   expectRollout,
   expectReplicationController,
+  expectStatefulSet,
+  expectDaemon,
   expectJobToFinish,
   expectCronJobToStart,
   expectToken,
@@ -41,7 +45,7 @@ const expectations: readonly ((place: Place) => Promise<void>)[] = [
   expectEviction,
 ];
 
-/** Resolves when all controllers have served an ordinary user in a namespace of its own, which is gone then. */
+/** Resolves when all controllers have served an ordinary user in a separate namespace, which is deleted then. */
 export async function serveInnocents(client: Client, signal: AbortSignal): Promise<void> {
   const namespace = `innocent-${randomBytes(4).toString('hex')}`;
   const place = { client, namespace, signal };
@@ -103,7 +107,32 @@ async function expectReplicationController(place: Place): Promise<void> {
   await podsOf(place, app, 1);
 }
 
-/** Finished, and deleted for it. */
+/** The second pod is created once the first is ready. */
+async function expectStatefulSet(place: Place): Promise<void> {
+  const { client, namespace, signal } = place;
+  const app = 'stateful';
+  const spec = { serviceName: app, replicas: 2, selector: { matchLabels: { app } }, template: podTemplate({ app }) };
+  await client.create(StatefulSets, { metadata: { namespace, name: app }, spec }, signal);
+  for (const pod of await podsOf(place, app, 1)) await beReady(place, pod, '10.9.9.9');
+  await podsOf(place, app, 2);
+}
+
+/** On a separate node, whatever happens to the node. */
+async function expectDaemon(place: Place): Promise<void> {
+  const { client, namespace, signal } = place;
+  const app = 'daemon';
+  const name = `${namespace}-daemon`;
+  const labels = { daemon: namespace };
+  const nodeKey = keyOf(await client.create(Nodes, { metadata: { name, labels }, spec: {} }, signal));
+  const { metadata, spec } = podTemplate({ app });
+  const pod = { containers: [], ...spec, nodeSelector: labels, tolerations: [{ operator: 'Exists' }] };
+  const daemonSet = { selector: { matchLabels: { app } }, template: { metadata, spec: pod } };
+  await client.create(DaemonSets, { metadata: { namespace, name: app }, spec: daemonSet }, signal);
+  await podsOf(place, app, 1);
+  await client.delete(Nodes, nodeKey, {}, signal);
+}
+
+/** A Job finishes and is deleted after its TTL. */
 async function expectJobToFinish(place: Place): Promise<void> {
   const { client, namespace, signal } = place;
   const { metadata, spec } = podTemplate({ app: 'job' });
@@ -137,7 +166,7 @@ async function expectToken({ client, namespace, signal }: Place): Promise<void> 
   }, signal);
 }
 
-/** What an object owns goes with it. */
+/** Dependents are deleted with their owner. */
 async function expectCollection({ client, namespace, signal }: Place): Promise<void> {
   const owner = await client.create(ConfigMaps, { metadata: { namespace, name: 'owner' } }, signal);
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid };

@@ -13,7 +13,7 @@ describe('mend', () => {
     { name: 'a field of an item', field: 'spec.ports[0].port', object: { replicas: 1, ports: [{ port: 0 }] } },
     { name: 'an item', field: 'spec.ports[1]', object: { replicas: 1, ports: [{ port: 80 }, {}] } },
     {
-      name: 'what lies above a field that is missing',
+      name: 'the parent of a missing field',
       field: 'spec.ports[0].name',
       object: { replicas: 1, ports: [{}] },
     },
@@ -32,7 +32,7 @@ describe('mend', () => {
     });
   }
 
-  test('comes back to the base when the server names no field, and then says that nothing is left', () => {
+  test('returns to the base when the server names no field, and then gives up', () => {
     const object = { metadata: { labels: null }, spec: { replicas: 2 ** 40, ports: 'x', z: {} } };
     const choose = createChoose(1);
     let mendings = 0;
@@ -47,7 +47,7 @@ describe('complete', () => {
   const inner: FieldType = { kind: 'object', fields: new Map([['mode', () => text]]), required: new Set(['mode']) };
   const type: FieldType = { kind: 'object', fields: new Map([['spec', () => inner]]), required: new Set() };
 
-  test('fills in what is required, then what is supported, then gives up', () => {
+  test('sets required fields, then supported values, then gives up', () => {
     const object = {};
     expect(complete(object, type, refusalOf({ field: 'spec.mode', message: 'Required value' }))).toBe(true);
     expect(object).toEqual({ spec: { mode: 'x' } });

@@ -20,29 +20,29 @@ const refusal = z.object({
 });
 
 interface Attempt {
-  /** What was refused; it is changed in place. */
+  /** The refused object, which is changed in place. */
   readonly object: object;
-  /** What is known, or hoped, to be legal: refused fields become what they are here. */
+  /** An object that is probably legal: refused fields get their value here. */
   readonly base: object;
   /** The server's Status. */
   readonly answer: unknown;
 }
 
-/** Puts refused fields back to what they were. False when the object is back at its base already. */
+/** Resets refused fields. False if the object already equals its base. */
 export function mend({ object, base, answer }: Attempt, choose: Choose): boolean {
   const status = refusal.safeParse(answer).data;
   const paths = (status?.details?.causes ?? []).map(({ field = '' }) => parsePath(field)).filter((path) => path.length);
   let mended = false;
   for (const path of paths) mended = resetAt(object, base, path) || mended;
   if (mended) return true;
-  // A body that cannot be decoded is refused without a field: give up about half of what was changed.
+  // A body that cannot be decoded is refused without a field: reset about half of the changes.
   const changed = changes(object, base);
   const given = changed.filter(() => changed.length === 1 || choose.chance(0.5));
   for (const path of given) resetAt(object, base, path);
   return changed.length > 0;
 }
 
-/** Fills in what the server misses in an object made from the schema alone. False when it can do nothing. */
+/** Sets the fields that the server requires, in an object generated from the schema. False if it cannot. */
 export function complete(object: object, type: FieldType, answer: unknown): boolean {
   let changed = false;
   for (const { field = '', message = '' } of refusal.safeParse(answer).data?.details?.causes ?? []) {
@@ -62,7 +62,7 @@ export function complete(object: object, type: FieldType, answer: unknown): bool
   return changed;
 }
 
-/** Goes to a place inside an object and makes the objects on the way that are not there. */
+/** Finds a place inside an object, and creates the objects on the way. */
 function enterPath(
   object: object,
   type: FieldType,
@@ -95,7 +95,7 @@ function childOf(value: unknown, step: string | number): unknown {
 
 const at = (object: unknown, path: Path): unknown => path.reduce(childOf, object);
 
-/** Resets the nearest place, from the path upwards, at which object and base differ. */
+/** Resets the nearest place, from the path upwards, where object and base differ. */
 function resetAt(object: object, base: object, path: Path): boolean {
   for (let length = path.length; length > 0; length--) {
     const here = path.slice(0, length);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Sender } from './sender.ts';
 
-/** What a field may hold, as the server's own schema tells. Fields are looked up late: some types contain themselves. */
+/** The type of a field, from the server's own schema. Fields are resolved lazily: some types are recursive. */
 export type FieldType =
   | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, () => FieldType>; readonly required: Set<string> }
   | { readonly kind: 'map'; readonly values: () => FieldType }
@@ -11,7 +11,7 @@ export type FieldType =
   | { readonly kind: 'number' | 'boolean' | 'time' | 'microTime' | 'bytes' | 'quantity' | 'intOrString' }
   | { readonly kind: 'anything' };
 
-/** A kind of which the server keeps objects. */
+/** A kind whose objects the server stores. */
 export interface ServedKind {
   readonly group: string;
   readonly version: string;
@@ -31,7 +31,7 @@ export function apiVersionOf({ group, version }: Pick<ServedKind, 'group' | 'ver
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Where the objects of a kind are: in one namespace, or in all of them when none is given. */
+/** The path of the objects of a kind: in one namespace, or in all if absent. */
 export function pathOf({ group, version, resource, namespaced }: ServedKind, namespace?: string): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   return namespaced && namespace !== undefined ? `${root}/namespaces/${namespace}/${resource}` : `${root}/${resource}`;
@@ -60,7 +60,7 @@ const document = z.object({
 });
 type OpenApiDocument = z.output<typeof document>;
 
-/** Every kind that can be created and listed, in each group in the version that the server prefers to list first. */
+/** Every kind that can be created and listed, in the preferred version of each group. */
 export async function readServedKinds(sender: Sender): Promise<readonly ServedKind[]> {
   const { paths } = index.parse((await sender.send('GET', '/openapi/v3')).body);
   const kinds = new Map<string, ServedKind>();
@@ -78,7 +78,7 @@ function kindsOf(read: OpenApiDocument): ServedKind[] {
   for (const [path, { get, post }] of Object.entries(read.paths)) {
     const item = `${path}/{name}`;
     const named = post?.['x-kubernetes-group-version-kind'];
-    // Reviews and subresources can be posted but not listed: nothing is kept of them.
+    // Reviews and subresources can be posted but not listed: they are not stored.
     if (named === undefined || get === undefined || read.paths[item] === undefined) continue;
     kinds.push({
       ...named,

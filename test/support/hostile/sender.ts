@@ -11,8 +11,8 @@ export interface Answer {
 }
 
 /**
- * Sends requests as the administrator. It shares no code with the client under test: what it sends is exactly what it was
- * given, bigints as int64 included.
+ * Sends requests as the administrator. It shares no code with the client under test: it sends exactly what it is given,
+ * including bigints as int64.
  */
 export interface Sender extends Disposable {
   send(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -40,7 +40,7 @@ export function createSender(cluster: ClusterAccess): Sender {
       const headers = {
         accept: 'application/json',
         'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-        'content-length': Buffer.byteLength(payload), // Node leaves it out for the body of a delete
+        'content-length': Buffer.byteLength(payload), // Node omits it for the body of a delete
       };
       const outgoing = request(new URL(path, cluster.url), { method, agent, headers }, (response) => {
         const chunks: Buffer[] = [];
@@ -59,7 +59,7 @@ export function createSender(cluster: ClusterAccess): Sender {
   };
 }
 
-/** Tells a string that stands for an integer from text: the character is reserved for private use. */
+/** Distinguishes a string that represents an integer from text: the character is reserved for private use. */
 const mark = '\u{e000}int64:';
 
 function writeExactly(body: unknown): string {

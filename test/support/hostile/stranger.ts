@@ -26,15 +26,15 @@ export interface StrangerOptions {
   readonly seed: number;
 }
 
-/** How often it does what. Where there is nothing to change yet, it creates. */
+/** The share of each action. It creates if there is no object to change yet. */
 const shares = { create: 2, status: 5, update: 3, delete: 1 };
-/** How often a refused object is mended before it is given up. */
+/** How often a refused object is repaired before it is dropped. */
 const MENDINGS = 15;
-/** Two thousand million replicas are legal; this keeps controllers from making them. */
+/** Two billion replicas are legal; this keeps controllers from creating them. */
 const bound = { name: 'bound', hard: { pods: '80', 'count/jobs.batch': '80', 'count/replicasets.apps': '80' } };
 /**
- * Somebody who may do everything and means no good: creates objects of every kind, rewrites them and what controllers
- * have made of them, lies in their status, and deletes them. All of it is legal: the server has accepted it.
+ * A malicious user with all permissions: creates objects of every kind, changes them and the objects of controllers,
+ * writes wrong statuses, and deletes. All of it is legal: the server has accepted it.
  */
 export class Stranger {
   readonly #sender: Sender;
@@ -47,7 +47,7 @@ export class Stranger {
   #nodes: string[] = [];
   #namespaces: readonly string[] = [];
   #steps = 0;
-  /** Accepted writes, by what they did; and what was given up. */
+  /** Accepted writes, by action; and the number of dropped ones. */
   readonly counts = { created: 0, updated: 0, statusWritten: 0, deleted: 0, givenUp: 0 };
   readonly createdByKind = new Map<string, number>();
 
@@ -57,7 +57,7 @@ export class Stranger {
     this.#seed = seed;
   }
 
-  /** Finds a legal object of each kind to start from. Returns the kinds for which there is none. */
+  /** Finds a legal base object for each kind. Returns the kinds without one. */
   async learn(namespace: string): Promise<readonly string[]> {
     const unknown: string[] = [];
     for (const kind of this.#kinds) {
@@ -82,7 +82,7 @@ export class Stranger {
     return undefined;
   }
 
-  /** Works in new namespaces from now on. In the last one strangers may forbid pods by quotas. */
+  /** Uses new namespaces from now on. In the last one, quotas may prevent pods. */
   async moveIn(prefix: string): Promise<void> {
     this.#namespaces = Array.from({ length: 3 }, (_, index) => `${prefix}-${index}`);
     for (const namespace of this.#namespaces) {
@@ -92,14 +92,14 @@ export class Stranger {
         metadata: { name: bound.name },
         spec: { hard: bound.hard },
       });
-      // Admission counts in the status. It would refuse everything until a controller has filled it in.
+      // Admission counts in the status. It would refuse everything until a controller has set it.
       const used = Object.fromEntries(Object.keys(bound.hard).map((name) => [name, '0']));
       const counted = { ...storedObject.parse(body), status: { hard: bound.hard, used } };
       await this.#sender.send('PUT', `${path}/${bound.name}/status`, counted);
     }
   }
 
-  /** One hostile deed: a create, or a change of what is there. */
+  /** One hostile action: a create, or a change of an existing object. */
   async act(): Promise<void> {
     const choose = createChoose(Math.imul(this.#seed, 1_000_003) + this.#steps++);
     const deed = choose.weighted(['create', 'status', 'update', 'delete'] as const, (name) => shares[name]);
@@ -206,7 +206,7 @@ export class Stranger {
     if (status === 200 || status === 202) this.counts.deleted++;
   }
 
-  /** Sends until the server accepts it, mending what it refuses. Undefined when nothing of it is left to accept. */
+  /** Repeats the request until the server accepts it, repairing what it refuses. Undefined if it never does. */
   async #sendMended(
     write: { readonly method: string; readonly path: string; readonly object: object; readonly base: object },
     choose: Choose,
@@ -222,7 +222,7 @@ export class Stranger {
     return undefined;
   }
 
-  /** Removes what it has made: deletes the namespaces and waits until they are gone, taking away what holds them. */
+  /** Cleans up: deletes the namespaces, removes finalizers, and waits until they are gone. */
   async leave(signal: AbortSignal): Promise<void> {
     const left = new Set(this.#namespaces.map((namespace) => `/api/v1/namespaces/${namespace}`));
     for (const path of left) await this.#sender.send('DELETE', path);
@@ -239,7 +239,7 @@ export class Stranger {
     this.#nodes = [];
   }
 
-  /** Takes the finalizers off, which nobody may serve, and ends pods, for which there is no kubelet. */
+  /** Removes finalizers, which no controller may handle, and ends pods, for which there is no kubelet. */
   async #release(kind: ServedKind, namespace: string): Promise<void> {
     for (const object of await this.#list(pathOf(kind, namespace))) {
       await this.#unlock(itemPath(kind, object), object);
@@ -254,7 +254,7 @@ export class Stranger {
     if (!isDone) throw new Error(`remove the finalizers of ${path}: ${status} ${JSON.stringify(body)}`);
   }
 
-  /** True when it is gone. */
+  /** True if it is deleted. */
   async #remove(path: string): Promise<boolean> {
     const { status, body } = await this.#sender.send('GET', path);
     if (status === 404) return true;

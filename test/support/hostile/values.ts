@@ -2,12 +2,12 @@ import { isOneOf, type Choose } from './choose.ts';
 import type { FieldType } from './schema.ts';
 import * as vocabulary from './vocabulary.ts';
 
-/** What an owner reference says of its owner. */
+/** The fields of an owner in an owner reference. */
 export type Owner = Readonly<Record<'apiVersion' | 'kind' | 'name' | 'uid', string>>;
 
-/** What is in the cluster, for values that name something. */
+/** The contents of the cluster, for values that refer to objects. */
 export interface Surroundings {
-  /** Objects that exist, for owner references. */
+  /** Existing objects, for owner references. */
   readonly owners: readonly Owner[];
   readonly nodes: readonly string[];
   /** Label, annotation and finalizer names that controllers know. */
@@ -18,8 +18,8 @@ export interface Surroundings {
 const MAX_DEPTH = 9;
 
 /**
- * A value for a field: absent (undefined), null, empty, extreme or ordinary. The type says what is well-formed, the name
- * what may mean something; whether it is legal, the server decides.
+ * A value for a field: absent (undefined), null, empty, extreme or ordinary. The type decides the form, and the name of
+ * the field suggests meaningful values. The server decides whether it is legal.
  */
 export function hostileValue(
   { name, type, depth = 0 }: { readonly name: string; readonly type: FieldType; readonly depth?: number },
@@ -85,7 +85,7 @@ function scalar(
   }
 }
 
-/** To somebody, to nobody, or half to each. */
+/** A reference to an existing object, to none, or one that is partly right. */
 function ownerReference(choose: Choose, { owners }: Surroundings): object {
   const nobody = {
     apiVersion: choose.from(['v1', 'apps/v1', 'batch/v1', 'nowhere.example.com/v1']),
@@ -103,7 +103,7 @@ function ownerReference(choose: Choose, { owners }: Surroundings): object {
   };
 }
 
-/** The least value of a type: what an ordinary client would send for a field that is required. */
+/** The minimal value of a type: what an ordinary client would send for a required field. */
 export function plainValue(name: string, type: FieldType): unknown {
   switch (type.kind) {
     case 'object':
@@ -136,7 +136,7 @@ export function plainValue(name: string, type: FieldType): unknown {
   }
 }
 
-/** Also holds a field called `__proto__`, and leaves out the absent ones. */
+/** Also supports a field called `__proto__`, and omits absent ones. */
 function objectOf(entries: readonly (readonly [string, unknown])[]): object {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
@@ -158,8 +158,8 @@ const untouchable = [
 ];
 
 /**
- * Changes an object in place: walks from its root to a random field and puts a hostile value there. A field of a list is
- * a field of its first item, or a new item.
+ * Changes an object in place: walks from its root to a random field and sets a hostile value there. In a list, the walk
+ * continues in the first item, or adds an item.
  */
 export function disturb(object: object, type: FieldType, choose: Choose, around: Surroundings): void {
   let at: unknown = object;
@@ -182,7 +182,7 @@ export function disturb(object: object, type: FieldType, choose: Choose, around:
   }
 }
 
-/** The object inside a field in which the walk goes on; undefined where it ends. */
+/** The object inside a field in which the walk continues; undefined where it ends. */
 function enter(
   at: Readonly<Record<string, unknown>>,
   name: string,
@@ -190,7 +190,7 @@ function enter(
   choose: Choose,
 ): { readonly value: unknown; readonly type: FieldType } | undefined {
   const value = Object.hasOwn(at, name) ? at[name] : undefined;
-  if (name !== 'metadata' && choose.chance(0.15)) return undefined; // without its name an object is nobody's
+  if (name !== 'metadata' && choose.chance(0.15)) return undefined; // an object without its name could not be updated
   if (type.kind === 'object' && isRecord(value)) return { value, type };
   if (type.kind !== 'list' || !Array.isArray(value) || !isRecord(value[0])) return undefined;
   return { value: value[0], type: type.items() };

@@ -1,7 +1,7 @@
 import type { Manager } from '../manager.ts';
 import { parsePrometheusText } from '../prometheus-text.ts';
 
-/** The server's refusals, and what our own errors say of objects that are no use. All else is a mistake of ours. */
+/** Refusals of the server, and our own errors about invalid objects. Every other error is a bug of ours. */
 const expectedErrors = [
   'ApiError',
   'TerminalError',
@@ -14,6 +14,8 @@ const expectedErrors = [
   'InvalidSelectorError',
   'ScheduleError',
   'InvalidNameError',
+  'ClaimsError',
+  'AutoscalerError',
 ];
 
 export interface LoggedError {
@@ -21,7 +23,7 @@ export interface LoggedError {
   readonly line: string;
 }
 
-/** The errors in a log in JSON, with stacks (`-v=4`), that hostile objects may not cause. */
+/** The errors that hostile objects must not cause, in a JSON log with stacks (`-v=4`). */
 export function unexpectedErrors(log: string): readonly LoggedError[] {
   return loggedErrors(log).filter(({ type }) => !expectedErrors.includes(type));
 }
@@ -45,7 +47,7 @@ function loggedErrors(log: string): readonly LoggedError[] {
 
 export interface Health {
   readonly residentMb: number;
-  /** Queues in which keys wait. */
+  /** Queues with waiting keys. */
   readonly busyQueues: readonly string[];
   /** Checks that fail. */
   readonly failing: readonly string[];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `Object.prototype` has, as far as it is a legal name of a label. */
+/** The properties of `Object.prototype` that are legal label names. */
 export const prototypeNames = ['constructor', 'toString', 'valueOf', 'hasOwnProperty'];
 
 export const int32s = [0, 1, 2, 3, 5, 100, -1, 2147483647, -2147483648];
@@ -17,7 +17,7 @@ export function times(nowMs: number): (string | null)[] {
 const unicode = ['ü', '雪', '🎈', 'e\u{301}', '\u{202e}', '\u{feff}', '"\\\n\t\u{1}'];
 const long = ['x'.repeat(63), 'x'.repeat(253), 'y'.repeat(5000)];
 export const texts = ['', 'a', 'http', ...prototypeNames, '__proto__', ...unicode, ...long, '/', '..', '100%', 'NaN'];
-/** What annotations of controllers hold: counters, times, switches; and what they should not. */
+/** Values of controllers' annotations: counters, times, switches, and invalid ones. */
 const annotationTexts = [
   '',
   '0',
@@ -97,7 +97,7 @@ interface Names {
   readonly knownKeys: readonly string[];
 }
 
-/** Text by the name of its field: the first pattern that fits. */
+/** Text by the name of its field: the first matching pattern wins. */
 const byName: readonly (readonly [RegExp, (around: Names) => readonly string[]])[] = [
   [/^annotations$/, () => annotationTexts],
   [/labels$|selector$|^nodeSelector$/i, () => labelTexts],
@@ -131,7 +131,7 @@ export function plainText(name: string): string {
   return /apiGroup|domain|driver|provisioner|controller|attacher/i.test(name) ? 'example.com/x' : 'x';
 }
 
-/** Keys of a map, by the name of the field that holds it. */
+/** Keys of a map, by the name of its field. */
 export function keysFor(name: string, knownKeys: readonly string[]): readonly string[] {
   if (/^(?:limits|requests|capacity|allocatable|hard|used|overhead|allocatedResources)/.test(name)) {
     return ['cpu', 'memory', 'pods', 'ephemeral-storage', 'storage', 'hugepages-2Mi', 'example.com/constructor', ''];
@@ -143,7 +143,9 @@ export function keysFor(name: string, knownKeys: readonly string[]): readonly st
 const repository = join(import.meta.dirname, '../../..');
 const knownKey = /'((?:[a-z0-9.-]+\.)?kubernetes\.io\/[A-Za-z0-9._-]+)'/g;
 
-/** The names with `kubernetes.io/` in the source of the controllers: a new one is covered as soon as somebody reads it. */
+/**
+ * The names with `kubernetes.io/` in the source of the controllers: a new one is covered as soon as the code reads it.
+ */
 export function readKnownKeys(): readonly string[] {
   const found = new Set<string>();
   for (const folder of ['controllers', 'pkg/api', 'pkg/controller', 'pkg/endpoints']) {
