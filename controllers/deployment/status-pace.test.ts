@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { objectKey } from '../../pkg/api/index.ts';
-import { deployment, frozen } from '../../test/support/builders.ts';
+import { deployment, frozen, replicaSet } from '../../test/support/builders.ts';
 import type { Action, Plan } from './plan.ts';
 import { StatusPace } from './status-pace.ts';
 
@@ -52,6 +52,13 @@ describe('StatusPace', () => {
     const { pace } = setUp();
     pace.apply(key, planOf(resize, write), rolling);
     expect(pace.apply(key, planOf(resize, write), changed)).toEqual(planOf(resize, write));
+  });
+
+  test('the status of a new ReplicaSet is written at once: a later status would not say that it was created', () => {
+    const { pace } = setUp();
+    pace.apply(key, planOf(write), rolling);
+    const plan = planOf({ kind: 'createReplicaSet', replicaSet: replicaSet({ name: 'web-1' }) }, write);
+    expect(pace.apply(key, plan, rolling)).toBe(plan);
   });
 
   test('a plan without a status write is left alone', () => {

@@ -8,7 +8,9 @@ const statusIntervalMs = 100;
 
 /**
  * Joins the status writes of a rollout. A Deployment that resizes a ReplicaSet syncs again as soon as that ReplicaSet has
- * followed: one write then has both changes. The status of a new generation is never deferred.
+ * followed: one write then has both changes. The status of a new generation is never deferred, nor that of a new
+ * ReplicaSet: once its pods are available, no status would say that it was created, and the condition would go on naming
+ * the ReplicaSet before it.
  */
 export class StatusPace {
   readonly #pace: Pace;
@@ -22,8 +24,8 @@ export class StatusPace {
   /** The plan, without its status write if that has to wait. */
   apply(key: ObjectKey, plan: Plan, { metadata, status }: Cached<Deployment>): Plan {
     if (!plan.actions.some(writesStatus)) return plan;
-    const isObserved = metadata.generation === status?.observedGeneration;
-    const waitMs = isObserved ? this.#waitMs(key, plan) : 0;
+    const isNew = metadata.generation !== status?.observedGeneration || plan.actions.some(creates);
+    const waitMs = isNew ? 0 : this.#waitMs(key, plan);
     if (waitMs === 0) {
       this.#pace.ran(key);
       this.#deferred.delete(key);
@@ -50,6 +52,10 @@ export class StatusPace {
 
 function writesStatus({ kind }: Action): boolean {
   return kind === 'updateStatus';
+}
+
+function creates({ kind }: Action): boolean {
+  return kind === 'createReplicaSet';
 }
 
 /** Only a patch that changes the size has an event. */
