@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext, SecureContextOptions } from 'node:tls';
+import { closable } from '../sockets/index.ts';
 import type { Trust } from './authentication.ts';
 import { ServingError } from './options.ts';
 import type { ServingOptions } from './options.ts';
@@ -77,13 +78,7 @@ export function createListener(deps: {
   return {
     use,
     listen: () => listen(server, serving),
-    async close() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close: closable(server),
   };
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
 import { AbortedError, type Clock } from '../time/index.ts';
+import { closable } from '../sockets/index.ts';
 import type { Logger } from '../log/index.ts';
 import { handleRequest } from './handler.ts';
 import type { HandlerDeps } from './handler.ts';
@@ -39,6 +40,7 @@ export function createPlainServer(options: PlainServerOptions): Server {
     );
     requests.add(answered);
   });
+  const close = closable(server);
   let address: AddressInfo | undefined;
   return {
     get address() {
@@ -62,12 +64,7 @@ export function createPlainServer(options: PlainServerOptions): Server {
     async close() {
       closing.abort(new AbortedError('the server is closing'));
       address = undefined;
-      if (server.listening) {
-        const closed = once(server, 'close');
-        server.close();
-        server.closeAllConnections();
-        await closed;
-      }
+      await close();
       await Promise.all(requests);
     },
   };

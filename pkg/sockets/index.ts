@@ -1,0 +1,1 @@
+export { closable } from './closable.ts';
