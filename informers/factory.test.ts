@@ -189,3 +189,25 @@ describe('a factory', () => {
     await factory.shutdown();
   });
 });
+
+describe('inspect', () => {
+  test('tells the size of every cache, whether it has synced, and when it last changed', async () => {
+    const { client, clock, factory, stop } = setUp({ metrics: createInformerMetrics(createMetricsRegistry(), 'test') });
+    const pods = factory.informerFor(Pods);
+    factory.informerFor(metadataOf(Nodes));
+    factory.start(stop.signal);
+    const watch = await client.nextWatch();
+    const unsynced = { size: 0, hasSynced: false, changedAtMs: undefined };
+    expect(factory.inspect()).toEqual([
+      { kind: Pods, ...unsynced },
+      { kind: metadataOf(Nodes), ...unsynced },
+    ]);
+    await clock.advance(1000);
+    complete(watch, 'a', 'b');
+    await pods.waitForSync(stop.signal);
+    expect(factory.inspect()[0]).toEqual({ kind: Pods, size: 2, hasSynced: true, changedAtMs: 1000 });
+    await clock.advance(5000);
+    expect(factory.inspect()[0]?.changedAtMs).toBe(1000);
+    await factory.shutdown();
+  });
+});

@@ -3,7 +3,7 @@ import type { Kind, KubeObject } from '../pkg/api/index.ts';
 import type { Informer, InformerFactory, InformerSelection } from './informer.ts';
 import { InformerError } from './informer-error.ts';
 import { SharedInformer } from './shared-informer.ts';
-import type { InformerDependencies, InformerSettings } from './shared-informer.ts';
+import type { CacheInspection, InformerDependencies, InformerSettings } from './shared-informer.ts';
 import { Turns } from '../pkg/time/index.ts';
 
 export interface SharedInformerFactoryOptions extends InformerDependencies {
@@ -109,6 +109,11 @@ export class SharedInformerFactory implements InformerFactory {
   get unsynced(): readonly string[] {
     const waiting = [...this.#members.values()].filter(({ informer }) => !informer.hasSynced);
     return waiting.map(({ informer }) => resourceName(informer.kind));
+  }
+
+  /** The state of every cache, for people who look. */
+  inspect(): readonly CacheInspection[] {
+    return [...this.#members.values()].map(({ informer }) => informer.inspect());
   }
 
   /** Resolves once the informer has ended. An informer with handlers does not end: another controller needs it. */

@@ -9,4 +9,4 @@ export type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
 export { runReflector } from './reflector.ts';
 export type { ListWatchClient, ReflectorOptions, Sink } from './reflector.ts';
 export { createSharing } from './sharing.ts';
-export type { InformerDependencies, InformerSettings } from './shared-informer.ts';
+export type { CacheInspection, InformerDependencies, InformerSettings } from './shared-informer.ts';

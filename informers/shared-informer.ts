@@ -49,6 +49,15 @@ export interface InformerDependencies {
   readonly turns?: Turns | undefined;
 }
 
+/** The state of one cache. */
+export interface CacheInspection {
+  readonly kind: Kind;
+  readonly size: number;
+  readonly hasSynced: boolean;
+  /** When the last event was applied, by the monotonic clock. Undefined before the first one, and without metrics. */
+  readonly changedAtMs: number | undefined;
+}
+
 const defaultIdleTimeoutMs = 150_000;
 
 /** Joins the parts: reflector → store updates → indexer and processor. */
@@ -90,6 +99,12 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
 
   get hasSynced(): boolean {
     return this.#processor.synced.isOpen;
+  }
+
+  /** For people who look. */
+  inspect(): CacheInspection {
+    const changedAtMs = this.#updates.changedAtMs;
+    return { kind: this.kind, size: this.store.size, hasSynced: this.hasSynced, changedAtMs };
   }
 
   get #freezes(): boolean {

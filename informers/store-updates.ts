@@ -47,6 +47,7 @@ export class StoreUpdates<T extends KubeObject> implements Task {
   /** The first relist, while it is under way. */
   #filling: Iterator<unknown> | undefined;
   #synced = false;
+  #changedAtMs: number | undefined;
 
   constructor(options: StoreUpdatesOptions<T>) {
     this.#options = options;
@@ -55,6 +56,11 @@ export class StoreUpdates<T extends KubeObject> implements Task {
   /** Objects and bookmarks that are not in the store yet. */
   get length(): number {
     return this.#length;
+  }
+
+  /** When the last update was applied, by the monotonic clock. Undefined without `observe`. */
+  get changedAtMs(): number | undefined {
+    return this.#changedAtMs;
   }
 
   /** The events of a watch that continues where the last push or relist ended. */
@@ -82,7 +88,10 @@ export class StoreUpdates<T extends KubeObject> implements Task {
       const startedMs = observe?.clock.monotonic() ?? 0;
       const done = head.type === 'events' ? this.#applyNext(head.events) : this.#applyRelist(head.relist);
       if (done) this.#queue.shift();
-      observe?.metrics.observeProcessing((observe.clock.monotonic() - startedMs) / 1000);
+      if (observe !== undefined) {
+        this.#changedAtMs = observe.clock.monotonic();
+        observe.metrics.observeProcessing((this.#changedAtMs - startedMs) / 1000);
+      }
       if (!hasTime()) break;
     }
     return this.#queue.length > 0;

@@ -42,6 +42,16 @@ export class DelayHeap<K> {
     return this.#heap.length;
   }
 
+  /** When the key is due, by the monotonic clock. */
+  readyAtMs(key: K): number | undefined {
+    return this.#entries.get(key)?.readyAtMs;
+  }
+
+  /** Some keys that are due soon, the very next one among them, and the times they are due. */
+  next(limit: number): readonly { readonly key: K; readonly readyAtMs: number }[] {
+    return this.#heap.slice(0, limit).sort((a, b) => a.readyAtMs - b.readyAtMs); // the top of a heap: nearly the first ones
+  }
+
   /** Throws `InvalidDelayError` on a delay that is not a finite number. */
   add(key: K, delayMs: number): void {
     const readyAtMs = this.#clock.monotonic() + delayMs;

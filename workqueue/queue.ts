@@ -7,7 +7,7 @@ import type { QueueMetrics, QueueState } from './metrics.ts';
 import { defaultRateLimiter } from './rate-limiter.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { WaitingTakers } from './waiting-takers.ts';
-import type { WorkQueue } from './work-queue.ts';
+import type { KeyPlace, QueueInspection, WorkQueue } from './work-queue.ts';
 
 export interface WorkQueueOptions<K> {
   /** The label of its metrics. */
@@ -29,6 +29,7 @@ export function createWorkQueue<K>(options: WorkQueueOptions<K>): WorkQueue<K> {
 }
 
 class Queue<K> implements WorkQueue<K>, QueueState {
+  readonly #name: string;
   readonly #clock: Clock;
   readonly #rateLimiter: RateLimiter<K>;
   readonly #metrics: QueueMetrics | undefined;
@@ -46,9 +47,11 @@ class Queue<K> implements WorkQueue<K>, QueueState {
   readonly #held = new Map<string, number>();
   readonly #order: GroupedFifo<K>;
   #shuttingDown = false;
+  #added = 0;
   readonly #drained: (() => void)[] = [];
 
   constructor({ name, clock, rateLimiter, groupOf = () => '', metrics }: WorkQueueOptions<K>) {
+    this.#name = name;
     this.#groupOf = groupOf;
     this.#order = new GroupedFifo(groupOf);
     this.#clock = clock;
@@ -64,6 +67,7 @@ class Queue<K> implements WorkQueue<K>, QueueState {
   add(key: K): void {
     if (this.#shuttingDown || this.#dirty.has(key)) return;
     this.#metrics?.adds.inc();
+    this.#added++;
     this.#dirty.set(key, this.#clock.monotonic());
     if (!this.#processing.has(key)) this.#enqueue(key);
   }
@@ -124,6 +128,36 @@ class Queue<K> implements WorkQueue<K>, QueueState {
     this.#spareTakers.releaseAll();
     if (!drain) this.#endDrain();
     else if (this.#processing.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
+  }
+
+  inspect(limit: number): QueueInspection<K> {
+    const nowMs = this.#clock.monotonic();
+    return {
+      name: this.#name,
+      added: this.#added,
+      waiting: [...this.#dirty.keys().take(limit)],
+      waitingCount: this.#dirty.size,
+      delayed: this.#delays.next(limit).map(({ key, readyAtMs }) => ({
+        key,
+        dueInMs: readyAtMs - nowMs,
+        retries: this.numRequeues(key),
+      })),
+      delayedCount: this.#delays.size,
+      running: [...this.#processing.entries().take(limit)].map(([key, takenAtMs]) => ({
+        key,
+        forMs: nowMs - takenAtMs,
+      })),
+    };
+  }
+
+  find(key: K): KeyPlace | undefined {
+    const nowMs = this.#clock.monotonic();
+    const retries = this.numRequeues(key);
+    const takenAtMs = this.#processing.get(key);
+    if (takenAtMs !== undefined) return { state: 'running', ms: nowMs - takenAtMs, retries };
+    if (this.#dirty.has(key)) return { state: 'waiting', ms: 0, retries };
+    const readyAtMs = this.#delays.readyAtMs(key);
+    return readyAtMs === undefined ? undefined : { state: 'delayed', ms: readyAtMs - nowMs, retries };
   }
 
   depth(): number {

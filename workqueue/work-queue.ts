@@ -1,3 +1,24 @@
+/** Times are relative to now. */
+export interface QueueInspection<K> {
+  readonly name: string;
+  /** Keys added since the start, not counting keys that were already waiting. */
+  readonly added: number;
+  readonly waiting: readonly K[];
+  readonly waitingCount: number;
+  /** Nearly in the order in which they are due. */
+  readonly delayed: readonly { readonly key: K; readonly dueInMs: number; readonly retries: number }[];
+  readonly delayedCount: number;
+  readonly running: readonly { readonly key: K; readonly forMs: number }[];
+}
+
+export interface KeyPlace {
+  readonly state: 'waiting' | 'delayed' | 'running';
+  /** Until the key is due, or since a worker has it; 0 while it waits. */
+  readonly ms: number;
+  /** Failures in a row. */
+  readonly retries: number;
+}
+
 /**
  * Keys to be processed. A key waits in the queue only once, however often it is added.
  *
@@ -29,6 +50,10 @@ export interface WorkQueue<K> {
   takeSpare(workers: number, signal: AbortSignal): Promise<K | undefined>;
   /** Must be called for every key taken. */
   done(key: K): void;
+  /** What the queue holds now: the first `limit` keys of each list, and how many there are. For people who look. */
+  inspect(limit: number): QueueInspection<K>;
+  /** Where a key is now. For people who look. */
+  find(key: K): KeyPlace | undefined;
   /** With `drain`, resolves when every key taken is done. Without it, resolves at once. */
   shutDown(options?: { readonly drain?: boolean }): Promise<void>;
 }

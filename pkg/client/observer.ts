@@ -1,6 +1,8 @@
 /** Called for every request, for metrics. It is on the hot path, so it must be fast. */
 export interface RequestObserver {
   requestFinished(request: FinishedRequest): void;
+  /** The server refused a request: called after its `requestFinished`, and maybe after those of others. */
+  requestRefused?(request: RefusedRequest): void;
   rateLimiterWaited?(wait: RateLimiterWait): void;
   /** A new client shares the connections of earlier clients, or has new connections. */
   connectionsTaken?(shared: boolean): void;
@@ -8,7 +10,15 @@ export interface RequestObserver {
   connectionsClosed?(): void;
 }
 
+export interface RefusedRequest {
+  readonly attempted: string;
+  /** The message of the server. */
+  readonly message: string;
+}
+
 export interface FinishedRequest {
+  /** The verb and the object, as in error messages: `create pods default/web-1`. */
+  readonly attempted: string;
   /** The HTTP method. */
   readonly verb: string;
   readonly host: string;

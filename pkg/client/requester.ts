@@ -111,8 +111,10 @@ export class Requester {
     } finally {
       this.#observe(spec, startedMs, response);
     }
-    if (response.status >= 300) throw await apiErrorOf(spec.attempted, response);
-    return response;
+    if (response.status < 300) return response;
+    const refusal = await apiErrorOf(spec.attempted, response);
+    this.#options.observer?.requestRefused?.({ attempted: spec.attempted, message: refusal.serverMessage });
+    throw refusal;
   }
 
   #guardOf({ method }: RequestSpec): WriteGuard | undefined {
@@ -143,6 +145,7 @@ export class Requester {
   #observe(spec: RequestSpec, startedMs: number, response: HttpAnswer | HttpStream | undefined): void {
     const { observer, transport, clock } = this.#options;
     observer?.requestFinished({
+      attempted: spec.attempted,
       verb: spec.method,
       host: transport.host,
       code: response === undefined ? '<error>' : String(response.status),

@@ -15,7 +15,7 @@ import {
 import { checkDurations, jitterFactor, leaseSeconds } from './durations.ts';
 import type { LeaderElectionOptions } from './election-options.ts';
 import { LeaderLostError } from './leader-lost-error.ts';
-import { LeaseLock, recordOf } from './lease-lock.ts';
+import { LeaseLock, recordOf, type LeaseName } from './lease-lock.ts';
 
 /**
  * Does the work of a leader until the signal aborts. When it settles, all of its work has stopped. `leaseLost` aborts when
@@ -32,6 +32,16 @@ const healthToleranceMs = 20_000;
 /** Unique, so that two processes on one host do not mistake each other's lease for their own. */
 export function newIdentity(hostname: string): string {
   return `${hostname}_${randomUUID()}`;
+}
+
+export interface LeaseInspection {
+  readonly lock: LeaseName;
+  /** Empty if no holder was observed. */
+  readonly holder: string;
+  readonly isOurs: boolean;
+  /** Since its record was last seen to change. Undefined before the first observation. */
+  readonly renewedAgoMs: number | undefined;
+  readonly durationMs: number;
 }
 
 /**
@@ -69,6 +79,13 @@ export class LeaderElector {
   /** The last observed holder of the lease. Empty if no holder was observed. */
   get leader(): string {
     return this.#observed?.record?.holderIdentity ?? '';
+  }
+
+  /** The lease as last observed, for people who look. */
+  inspect(): LeaseInspection {
+    const { lock, clock, leaseDurationMs } = this.#options;
+    const renewedAgoMs = this.#observed && clock.monotonic() - this.#observed.sinceMs;
+    return { lock, holder: this.leader, isOurs: this.isLeader, renewedAgoMs, durationMs: leaseDurationMs };
   }
 
   get isLeader(): boolean {
