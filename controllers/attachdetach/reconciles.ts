@@ -10,7 +10,7 @@ import {
   type PersistentVolumeClaim,
   type Pod,
 } from '../../pkg/api/index.ts';
-import type { PendingWrites, ReconcileResult } from '../../pkg/controller/index.ts';
+import { decided, type PendingWrites, type ReconcileResult } from '../../pkg/controller/index.ts';
 import type { Store } from '../../informers/index.ts';
 import { isPodStopped } from '../../pkg/pods/index.ts';
 import { isKnownUniqueName } from '../../pkg/volumes/index.ts';
@@ -79,7 +79,7 @@ export function createReconciles(deps: ReconcileDeps): Reconciles {
     if (!isKnownUniqueName(volumeName)) return {}; // nobody here can detach it
     for (;;) {
       const snapshot = takeSnapshot(volumeName, world, { nowMs: clock.monotonic(), isForceDetachDisabled });
-      const { actions, wakeInMs } = planVolume(snapshot);
+      const { actions, wakeInMs } = decided(planVolume(snapshot));
       for (const action of actions) await applyAction(volumeName, action, volumeDeps, signal);
       totals.set(volumeName, countedAs(volumeName, world));
       if (actions.length === 0) return { requeueAfterMs: wakeInMs };

@@ -7,6 +7,7 @@ import {
   type CronJobStatus,
   type Job,
 } from '../../pkg/api/index.ts';
+import { decided } from '../../pkg/controller/index.ts';
 import { isNotFound } from '../../pkg/client/index.ts';
 import { isActive, reviewActive, selectUnexpected, withoutActive } from './active.ts';
 import { applyStatus, createJob, deleteJob, isJobGone, type JobControl } from './apply.ts';
@@ -95,7 +96,7 @@ async function advance(
     recorder.event(CronJobs, cronJob, { type: 'Normal', reason: 'MissingJob', message });
     progress.status = withoutActive(progress.status, new Set([reference.uid ?? '']));
   }
-  const plan = planStart(cronJob, progress.status, nowMs, clocks);
+  const plan = decided(planStart(cronJob, progress.status, nowMs, clocks));
   for (const event of plan.events) recorder.event(CronJobs, cronJob, event);
   await start({ cronJob, jobs, plan, progress }, { control, clocks }, signal);
   return plan.wakeUpMs;

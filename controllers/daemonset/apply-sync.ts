@@ -8,7 +8,14 @@ import {
   type Node,
   type Pod,
 } from '../../pkg/api/index.ts';
-import { asError, statusIntervalMs, type Claims, type Pace, type ReconcileResult } from '../../pkg/controller/index.ts';
+import {
+  asError,
+  decided,
+  statusIntervalMs,
+  type Claims,
+  type Pace,
+  type ReconcileResult,
+} from '../../pkg/controller/index.ts';
 import type { Store } from '../../informers/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyHistory, applyRevisionDeletions, type HistoryDeps } from './apply-history.ts';
@@ -51,15 +58,17 @@ export async function syncDaemonSet(
   const hash = await applyHistory(history, { daemonSet, pods: podClaims.ownedBy(daemonSet) }, deps, signal);
   if (hash === undefined) return {};
   const pods = await podClaims.apply(podClaims.plan(daemonSet), daemonSet, signal);
-  const plan = planSync({
-    daemonSet,
-    nodes: deps.nodes.list(),
-    pods,
-    hash,
-    backoffMs: deps.backoff.waitsOf(daemonSet),
-    nowMs: deps.clock.now(),
-    allowComparisons: deps.allowComparisons,
-  });
+  const plan = decided(
+    planSync({
+      daemonSet,
+      nodes: deps.nodes.list(),
+      pods,
+      hash,
+      backoffMs: deps.backoff.waitsOf(daemonSet),
+      nowMs: deps.clock.now(),
+      allowComparisons: deps.allowComparisons,
+    }),
+  );
   for (const { phase, nodeName } of plan.ended) if (phase === 'Failed') deps.backoff.next(daemonSet, nodeName);
   const surplus = selectSurplus(daemonSet, history.old, pods);
   const error =

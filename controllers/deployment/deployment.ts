@@ -14,6 +14,7 @@ import {
   byController,
   controllerKeyOf,
   createClaims,
+  decided,
   enqueueSelf,
   PendingWrites,
   runWorkers,
@@ -82,19 +83,18 @@ export function createDeploymentController(context: ControllerContext, workers: 
       countTerminating,
       nowMs: context.clock.now(),
     };
-    const { actions, result } = statusPace.apply(key, planSync(snapshot), deployment);
+    const { actions, result } = decided(statusPace.apply(key, planSync(snapshot), deployment));
     const deps = { client, recorder, pendingSets, pendingDeployments };
     const isDone = await applyActions(actions, snapshot, deps, signal);
     return isDone ? result : { requeueAfterMs: replanMs };
   }
 
-  function hasUnfinishedPods({ metadata }: Cached<ReplicaSet>): boolean {
-    return pods.store.byIndex(byController, metadata.uid).some((pod) => !isPodFinished(pod));
-  }
+  const hasUnfinishedPods = ({ metadata }: Cached<ReplicaSet>): boolean =>
+    pods.store.byIndex(byController, metadata.uid).some((pod) => !isPodFinished(pod));
 
   const caches = [deployments, replicaSets, pods, setHandlers, podHandlers];
-  const ownWrites = [pendingSets, pendingDeployments];
   const forget = (key: ObjectKey): void => statusPace.forget(key);
-  const work = { name, context, queue, reconcile, caches, workers, ownWrites, primary: deployments.store, forget };
+  const care = { ownWrites: [pendingSets, pendingDeployments], primary: deployments.store, forget };
+  const work = { name, context, queue, reconcile, caches, workers, ...care };
   return { name, run: (signal) => runWorkers(work, signal) };
 }

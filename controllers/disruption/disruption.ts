@@ -1,5 +1,6 @@
 import { PodDisruptionBudgets, Pods, type ObjectKey, type PodDisruptionBudget } from '../../pkg/api/index.ts';
 import {
+  decided,
   PendingWrites,
   runAll,
   runWorkers,
@@ -45,7 +46,7 @@ export function createDisruptionController(context: ControllerContext): Controll
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const snapshot = await takeSnapshot(key, snapshotDeps, signal);
     if (snapshot === undefined) return {};
-    const plan = planBudget(snapshot);
+    const plan = decided(planBudget(snapshot));
     if (plan.recheckAfterMs !== undefined) recheckQueue.addAfter(key, plan.recheckAfterMs);
     await applyBudget(plan, snapshot.budget, { client, clock, recorder, pending }, signal);
     return {};

@@ -1,5 +1,6 @@
 import { EndpointsKind, keyOf, Pods, Services, type Endpoints, type ObjectKey } from '../../pkg/api/index.ts';
 import {
+  decided,
   PendingWrites,
   runWorkers,
   type Controller,
@@ -60,7 +61,7 @@ export function createEndpointsController(
     if (service.spec.type === 'ExternalName' || service.spec.selector === undefined) return {};
     const selected = members.podsOf(service);
     const triggerTime = triggerTimes.next(service, selected);
-    const planned = planEndpoints({ service, pods: selected, current, triggerTime });
+    const planned = decided(planEndpoints({ service, pods: selected, current, triggerTime }));
     if (planned !== undefined) await writeEndpoints(key, planned, deps, signal);
     return {};
   }

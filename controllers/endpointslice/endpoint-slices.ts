@@ -1,5 +1,6 @@
 import { EndpointSlices, isBeingDeleted, Nodes, Pods, Services, type ObjectKey } from '../../pkg/api/index.ts';
 import {
+  decided,
   runWorkers,
   type Controller,
   type ControllerContext,
@@ -83,18 +84,17 @@ export function createEndpointSliceController(context: ControllerContext, option
       shares: topology.shares,
       hintedFamilies: topology.hintedFamilies(key),
     });
-    await applyService(service, plan, deps, signal);
+    await applyService(service, decided(plan), deps, signal);
     return {};
   }
 
-  const caches = [services, pods, nodes, slices, members, ...handlers];
   const care = {
+    caches: [services, pods, nodes, slices, members, ...handlers],
     primary: services.store,
     ownWrites: [tracker],
     recheckMs,
     onStale: (): void => metrics.synced('stale'),
     forget: (key: ObjectKey): void => [triggerTimes, topology, metrics].forEach((state) => state.forget(key)),
   };
-  const work = { name, context, queue, reconcile, caches, workers, ...care };
-  return { name, run: (signal) => runWorkers(work, signal) };
+  return { name, run: (signal) => runWorkers({ name, context, queue, reconcile, workers, ...care }, signal) };
 }

@@ -1,5 +1,6 @@
 import { EndpointsKind, EndpointSlices, isBeingDeleted, Services, type ObjectKey } from '../../pkg/api/index.ts';
 import {
+  decided,
   runWorkers,
   type Controller,
   type ControllerContext,
@@ -65,7 +66,7 @@ export function createMirroringController(context: ControllerContext, options: M
       return;
     }
     const desired = computeDesired(source, maxPerSubset);
-    const plan = planMirror(source, desired, existing);
+    const plan = decided(planMirror(source, desired, existing));
     metrics.planned(key, plan, desired.skipped);
     for (const event of planEvents(desired, maxPerSubset)) recorder.event(EndpointsKind, source, event);
     await applyMirror(key, plan.changes, deps, signal);

@@ -9,6 +9,7 @@ import {
   type Pod,
 } from '../../pkg/api/index.ts';
 import {
+  decided,
   PendingWrites,
   podsByClaim,
   runWorkers,
@@ -52,7 +53,7 @@ export function createEphemeralVolumeController(context: ControllerContext, work
     if (pod === undefined) return {};
     const find = (claimName: string): Cached<PersistentVolumeClaim> | undefined =>
       claims.store.get(objectKey(pod.metadata.namespace, claimName));
-    await applyPlan(planClaims(pod, find), pod, deps, signal);
+    await applyPlan(decided(planClaims(pod, find)), pod, deps, signal);
     return {};
   }
 

@@ -1,4 +1,5 @@
 import { copyOf, Jobs, keyOf, type Cached, type Job, type JobStatus } from '../../pkg/api/index.ts';
+import { decided } from '../../pkg/controller/index.ts';
 import type { EventRecorder, NewEvent } from '../../pkg/events/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyPods, releasePods, writeStatus, type ApplyDeps } from './apply.ts';
@@ -27,7 +28,7 @@ const shortestWaitMs = 1000;
 export async function syncJob(snapshot: Snapshot, deps: SyncDeps, signal: AbortSignal): Promise<number | undefined> {
   const startMs = deps.clock.monotonic();
   let assessment = assess(snapshot);
-  const plan = planPods(assessment);
+  const plan = decided(planPods(assessment));
   let result: 'success' | 'error' = 'error';
   try {
     const job = await announceEarlySuccess(assessment, deps, signal);

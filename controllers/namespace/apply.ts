@@ -6,6 +6,7 @@ import {
   type ObjectKey,
   type Unsaved,
 } from '../../pkg/api/index.ts';
+import { decided } from '../../pkg/controller/index.ts';
 import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
 import { computeConditions, type DeletionOutcome } from './conditions.ts';
 
@@ -39,7 +40,7 @@ export async function writeConditions(
   signal: AbortSignal,
 ): Promise<Namespace> {
   const before = namespace.status?.conditions ?? [];
-  const conditions = computeConditions(before, outcome, nowMs);
+  const conditions = decided(computeConditions(before, outcome, nowMs));
   if (isEqualJson(conditions, before)) return namespace;
   const updated = { ...namespace, status: { ...namespace.status, conditions } } as Unsaved<Namespace>;
   try {

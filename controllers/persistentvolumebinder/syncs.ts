@@ -8,7 +8,7 @@ import {
   type Pod,
   type StorageClass,
 } from '../../pkg/api/index.ts';
-import { findLive, podsByClaim, type Reconcile } from '../../pkg/controller/index.ts';
+import { decided, findLive, podsByClaim, type Reconcile } from '../../pkg/controller/index.ts';
 import { isPodStopped } from '../../pkg/pods/index.ts';
 import { bindCompleted } from '../../pkg/volumes/index.ts';
 import { defineIndex, type Store } from '../../informers/index.ts';
@@ -48,14 +48,16 @@ export function createClaimSync(deps: SyncDeps): Reconcile {
     classes.get(objectKey(undefined, classOfClaim(claim)));
 
   async function apply(claim: Claim, volume: Volume | undefined, signal: AbortSignal): Promise<void> {
-    const actions = planClaim({
-      claim,
-      volume,
-      storageClass: classOf(claim),
-      defaultClass: selectDefaultClass(classes.byIndex(defaultClasses, 'yes')),
-      waitingPods: namesOfWaiting(pods.byIndex(podsByClaim, keyOf(claim))),
-      options,
-    });
+    const actions = decided(
+      planClaim({
+        claim,
+        volume,
+        storageClass: classOf(claim),
+        defaultClass: selectDefaultClass(classes.byIndex(defaultClasses, 'yes')),
+        waitingPods: namesOfWaiting(pods.byIndex(podsByClaim, keyOf(claim))),
+        options,
+      }),
+    );
     const carryOut = (): Promise<void> => applyActions(actions, { claim, volume }, deps, signal);
     if (volume === undefined || actions.length === 0) await carryOut();
     else await busy.during(keyOf(volume), carryOut);
@@ -111,7 +113,7 @@ export function createVolumeSync(deps: SyncDeps): Reconcile {
       if (volumes.get(key) !== volume) return {}; // the event of the change brings the volume here again
     }
     if (claim?.metadata.uid !== claimRef?.uid) claim = undefined;
-    await applyActions(planVolume(volume, claim), { volume, claim }, deps, signal);
+    await applyActions(decided(planVolume(volume, claim)), { volume, claim }, deps, signal);
     return {};
   };
 }

@@ -6,6 +6,7 @@ import {
   type ObjectKey,
 } from '../../pkg/api/index.ts';
 import {
+  decided,
   PendingWrites,
   runWorkers,
   type Controller,
@@ -69,7 +70,7 @@ export function createPodAutoscaler(context: ControllerContext, options: Autosca
     const snapshot = await takeSnapshot(key, reading, signal);
     if (snapshot === undefined) return {};
     const writing = { client, recorder, pending, histories, metrics, elapsedMs: () => clock.monotonic() - startMs };
-    await applySync(planSync(snapshot), snapshot, writing, signal);
+    await applySync(decided(planSync(snapshot)), snapshot, writing, signal);
     return { requeueAfterMs: periodMs };
   }
 

@@ -9,6 +9,7 @@ import {
 } from '../../pkg/api/index.ts';
 import {
   applyProtection,
+  decided,
   enqueueProtected,
   finalizerChange,
   PendingWrites,
@@ -70,7 +71,7 @@ export function createClaimProtection(context: ControllerContext): Controller {
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
     const isUsed = isUsedInCache(claim);
-    const condition = planCondition(claim, isUsed);
+    const condition = decided(planCondition(claim, isUsed));
     if (condition === undefined) return undefined;
     if (!isUsed && (await live.isUsed(claim, signal))) return behind;
     await applyCondition(claim, condition, { client, pending, nowMs: context.clock.now() }, signal);

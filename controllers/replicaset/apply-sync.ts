@@ -1,5 +1,11 @@
-import { isBeingDeleted, keyOf, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
-import { statusIntervalMs, type Pace, type PendingWrites, type ReconcileResult } from '../../pkg/controller/index.ts';
+import { isBeingDeleted, keyOf, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
+import {
+  decided,
+  statusIntervalMs,
+  type Pace,
+  type PendingWrites,
+  type ReconcileResult,
+} from '../../pkg/controller/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyScaling, applyStatus, type ApplyDeps, type ScalingFailure } from './apply.ts';
 import type { ReplicaMetrics } from './metrics.ts';
@@ -75,7 +81,10 @@ async function scale<T extends Replicated>(
   const { metadata, spec } = owner as Cached<Replicated>;
   const { honourDeletionCost, inTerminatingNamespace, metrics } = deps;
   const nowMs = deps.clock.now();
-  const plan = planScaling({ desired: spec.replicas ?? 1, activePods, relatedPods, nowMs, honourDeletionCost });
+  const plan = decided(
+    planScaling({ desired: spec.replicas ?? 1, activePods, relatedPods, nowMs, honourDeletionCost }),
+    Pods,
+  );
   if (plan.kind === 'delete' && plan.pods.length < activePods.length) metrics.chose(plan.pods, activePods, nowMs);
   const isBarred = (): boolean => plan.kind === 'create' && inTerminatingNamespace.get(keyOf(owner)) === metadata.uid;
   if (plan.kind === 'none' || isBarred()) return notScaled;

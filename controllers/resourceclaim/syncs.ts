@@ -1,6 +1,6 @@
 import { isBeingDeleted, objectKey, PodGroups, Pods, splitKey, type ObjectKey } from '../../pkg/api/index.ts';
 import { ApiError } from '../../pkg/client/index.ts';
-import { RefusedError, type Reconcile, type ReconcileResult } from '../../pkg/controller/index.ts';
+import { decided, RefusedError, type Reconcile, type ReconcileResult } from '../../pkg/controller/index.ts';
 import { podGroupNameOf, type ClaimUser } from '../../pkg/resourceclaims/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyClaimPlan, applyReservations, applySteps, findLostClaims, type ApplyDeps } from './apply.ts';
@@ -42,7 +42,7 @@ export function createSyncs(deps: SyncDeps): Syncs {
       return { requeueAfterMs: 0 };
     }
     try {
-      return (await applySteps(planUser(user, view), { user, kind: view.kind }, own, signal)) ? {} : undefined;
+      return (await applySteps(decided(planUser(user, view)), { user, kind: view.kind }, own, signal)) ? {} : undefined;
     } catch (error) {
       if (isUnclear(error)) unclear.add(key);
       throw error;
@@ -100,13 +100,15 @@ function createClaimSync(deps: SyncDeps, leftovers: Leftovers): Reconcile {
     const owner = owningPodOf(claim);
     const pod = owner && pods.store.get(objectKey(namespace, owner.name));
     const waitMs = leftovers.waitMs(claim, clock.monotonic());
-    const plan = planClaim({
-      claim,
-      isLeftOver: waitMs === 0,
-      isGone: (consumer) =>
-        absent.has(consumer.uid) || stateOfConsumer(consumer, namespace, { caches, deletedUids }) === 'gone',
-      isOwnerDone: pod !== undefined && (pod.metadata.uid !== owner?.uid || isPodDone(pod)),
-    });
+    const plan = decided(
+      planClaim({
+        claim,
+        isLeftOver: waitMs === 0,
+        isGone: (consumer) =>
+          absent.has(consumer.uid) || stateOfConsumer(consumer, namespace, { caches, deletedUids }) === 'gone',
+        isOwnerDone: pod !== undefined && (pod.metadata.uid !== owner?.uid || isPodDone(pod)),
+      }),
+    );
     await applyClaimPlan(plan, claim, { ...deps, key }, signal);
     return waitMs === undefined || waitMs === 0 ? {} : { requeueAfterMs: waitMs };
   };

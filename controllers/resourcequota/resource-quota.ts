@@ -7,6 +7,7 @@ import {
   type ResourceQuota,
 } from '../../pkg/api/index.ts';
 import {
+  decided,
   PendingWrites,
   runAll,
   runPeriodically,
@@ -62,7 +63,7 @@ export function createResourceQuotaController(context: ControllerContext, option
     if (quota === undefined) return {};
     const known = usage.of(key);
     if (known.missing === 'soon') return { requeueAfterMs: recheckMs.soon };
-    const status = planStatus(quota, known.usage);
+    const status = decided(planStatus(quota, known.usage));
     if (status !== undefined) await applyStatus(quota, status, { client, pending }, signal);
     return known.missing === 'late' ? { requeueAfterMs: recheckMs.late } : {};
   }

@@ -8,6 +8,7 @@ import {
   type ObjectKey,
 } from '../../pkg/api/index.ts';
 import {
+  decided,
   runWorkers,
   type Controller,
   type ControllerContext,
@@ -43,7 +44,7 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
 
   async function publish(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const present = configMaps.store.get(objectKey(key, configMapName));
-    const planned = planPublication(key, present, rootCa);
+    const planned = decided(planPublication(key, present, rootCa));
     if (planned === undefined) return;
     if (present !== undefined) return updateConfigMap(client, planned, signal);
     if (namespaces.store.get(key)?.status?.phase === 'Terminating') return; // a terminating namespace accepts no new objects

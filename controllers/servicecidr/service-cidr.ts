@@ -9,6 +9,7 @@ import {
   type ServiceCIDR,
 } from '../../pkg/api/index.ts';
 import {
+  decided,
   PendingWrites,
   runWorkers,
   type Controller,
@@ -63,7 +64,9 @@ export function createServiceCidrController(context: ControllerContext): Control
     const range = ranges.store.get(key);
     if (range === undefined) return {};
     const nowMs = context.clock.now();
-    const plan = planSync(range, { isDeletable: isBeingDeleted(range.metadata) && hasNoDependents(range), nowMs });
+    const plan = decided(
+      planSync(range, { isDeletable: isBeingDeleted(range.metadata) && hasNoDependents(range), nowMs }),
+    );
     await applyPlan(plan, range, { client, recorder, pending, nowMs }, signal);
     return plan.result;
   }

@@ -10,7 +10,7 @@ import {
   type Unsaved,
 } from '../../pkg/api/index.ts';
 import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
-import { asError, type PendingWrites, type ReconcileResult } from '../../pkg/controller/index.ts';
+import { asError, decided, type PendingWrites, type ReconcileResult } from '../../pkg/controller/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyPods, type ApplyDeps, type PodsOutcome } from './apply.ts';
 import { applyUpdateRevision, deleteRevisions, type HistoryDeps } from './apply-history.ts';
@@ -89,7 +89,7 @@ async function syncPods(
   if (maxUnavailable !== undefined) {
     deps.metrics.availability(set, maxUnavailable, countUnavailable({ arrangement, ...availability }));
   }
-  const plan = planPods({ set, arrangement, versions, claims, maxUnavailable, ...availability });
+  const plan = decided(planPods({ set, arrangement, versions, claims, maxUnavailable, ...availability }));
   return applyPods(plan, set, deps, signal);
 }
 

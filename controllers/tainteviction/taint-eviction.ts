@@ -1,5 +1,6 @@
 import { keyOf, Nodes, objectKey, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
 import {
+  decided,
   podsByNode,
   runAll,
   runWorkers,
@@ -62,7 +63,7 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     const node = nodeOf(pod);
     const tolerations = pod.spec.tolerations ?? [];
     const tolerated = node ? toleratedMs(noExecuteTaints(node), tolerations, { allowComparisons }) : 'node-gone';
-    const plan = planEviction({ tolerated, eviction, nowMs: clock.monotonic() });
+    const plan = decided(planEviction({ tolerated, eviction, nowMs: clock.monotonic() }));
     return applyEviction(plan, pod, deps, signal);
   }
 

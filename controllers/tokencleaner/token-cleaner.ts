@@ -1,5 +1,6 @@
 import { keyOf, Secrets, type ObjectKey, type Secret } from '../../pkg/api/index.ts';
 import {
+  decided,
   enqueueMapped,
   runWorkers,
   type Controller,
@@ -25,7 +26,7 @@ export function createTokenCleaner(context: ControllerContext): Controller {
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const secret = secrets.store.get(key);
     if (secret === undefined) return {};
-    const expiry = computeTokenExpiry(secret, context.clock.now());
+    const expiry = decided(computeTokenExpiry(secret, context.clock.now()));
     if (expiry.kind === 'later') return { requeueAfterMs: expiry.inMs };
     if (expiry.kind === 'expired') await deleteToken(client, secret, signal);
     return {};

@@ -1,5 +1,6 @@
 import { Jobs, type ObjectKey } from '../../pkg/api/index.ts';
 import {
+  decided,
   enqueueSelf,
   runWorkers,
   type Controller,
@@ -27,7 +28,7 @@ export function createTtlAfterFinishedController(context: ControllerContext, wor
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     const job = jobs.store.get(key);
     if (job === undefined) return {};
-    const expiry = computeExpiry(job, context.clock.now());
+    const expiry = decided(computeExpiry(job, context.clock.now()));
     if (expiry.kind === 'never') return {};
     if (expiry.kind === 'later') {
       if (expiry.finishedInFuture) logger.warn({ object: key }, 'job finished in the future: clocks differ');

@@ -8,6 +8,7 @@ import {
   type PersistentVolumeClaim,
 } from '../../pkg/api/index.ts';
 import {
+  decided,
   PendingWrites,
   RefusedError,
   runWorkers,
@@ -48,7 +49,7 @@ export function createVolumeExpander(context: ControllerContext): Controller {
     const volumeName = claim.spec?.volumeName ?? '';
     const volume =
       volumes.store.get(objectKey(undefined, volumeName)) ?? (await readVolume(client, volumeName, signal));
-    const expansion = planExpansion(claim, volume);
+    const expansion = decided(planExpansion(claim, volume));
     if (expansion.kind === 'unbound')
       throw new RefusedError(`PersistentVolume ${volumeName} is not bound to claim ${key}`);
     if (expansion.kind === 'external') await announceExpansion(claim, expansion, deps, signal);

@@ -22,4 +22,5 @@ export * from './selector-index.ts';
 export * from './served.ts';
 export * from './shared-flags.ts';
 export * from './stopping.ts';
+export * from './trace.ts';
 export * from './workers.ts';

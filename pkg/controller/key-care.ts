@@ -2,6 +2,7 @@ import type { Kind, ObjectKey } from '../api/index.ts';
 import type { Clock } from '../time/index.ts';
 import { Pace } from './pace.ts';
 import type { Reconcile } from './reconcile.ts';
+import { decided } from './trace.ts';
 
 /** Own writes that the cache of their kind may not have observed yet, by the key that they were made for. */
 export interface OwnWrites<K = ObjectKey> {
@@ -45,9 +46,12 @@ export function withKeyCare<K>(
     const stale = ownWrites.find((writes) => !writes.isSettled(key));
     if (stale !== undefined) {
       onStale?.(stale.kind);
+      decided(`wait until the cache has observed own writes of ${stale.kind.kind} objects`);
       return recheckMs;
     }
-    return minIntervalMs && pace ? pace.waitMs(key, minIntervalMs(key)) : 0;
+    const paceMs = minIntervalMs && pace ? pace.waitMs(key, minIntervalMs(key)) : 0;
+    if (paceMs > 0) decided('wait: the last sync was too recent');
+    return paceMs;
   }
 
   function forget(key: K): void {

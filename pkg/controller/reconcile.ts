@@ -1,4 +1,6 @@
+import type { WorkQueue } from '../../workqueue/index.ts';
 import type { ObjectKey } from '../api/index.ts';
+import type { Trace } from './trace.ts';
 
 /** Moves one object towards its desired state. An error requeues the key with back-off. */
 export type Reconcile<K = ObjectKey> = (key: K, signal: AbortSignal) => Promise<ReconcileResult>;
@@ -11,9 +13,31 @@ export interface ReconcileResult {
 /** `conflict`: another writer was first. That is expected, and not counted as an error. */
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'conflict' | 'error' | 'terminal_error';
 
-/** Called after every reconcile. The process turns this into metrics. */
+/** Follows the reconciles of a process. The process turns this into metrics, and shows it to people who look. */
 export interface ReconcileObserver {
-  finished(controllerName: string, outcome: ReconcileOutcome, durationMs: number): void;
+  /** Workers begin to take keys from a queue. */
+  working?(work: ObservedWork): void;
+  /** Called before every reconcile. Undefined while nobody looks: then nothing but the end is recorded. */
+  begin?(work: ObservedWork, key: unknown): Trace | undefined;
+  finished(reconcile: FinishedReconcile): void;
+}
+
+export interface ObservedWork {
+  /** The controller's name. */
+  readonly name: string;
+  readonly queue: Pick<WorkQueue<unknown>, 'add' | 'find' | 'inspect' | 'length'>;
+  /** The cache of the objects that keys name, if there is one. */
+  readonly primary?: object | undefined;
+}
+
+export interface FinishedReconcile {
+  readonly work: ObservedWork;
+  readonly key: unknown;
+  readonly outcome: ReconcileOutcome;
+  readonly durationMs: number;
+  readonly error?: unknown;
+  readonly requeueAfterMs?: number | undefined;
+  readonly trace?: Trace | undefined;
 }
 
 /**

@@ -31,7 +31,7 @@ function start(reconcile: Reconcile, rateLimiter?: RateLimiter<ObjectKey>, care:
   const context = {
     clock,
     logger: silentLogger,
-    reconciles: { finished: (_name: string, outcome: string): void => void outcomes.push(outcome) },
+    reconciles: { finished: ({ outcome }: { readonly outcome: string }): void => void outcomes.push(outcome) },
   };
   const work = { name: 'test', context, queue, reconcile, caches: [synced], workers: 2, ...care };
   const ended = runWorkers(work, stop.signal);

@@ -7,6 +7,7 @@ import type { ControllerContext } from './context.ts';
 import { withKeyCare, type KeyCare } from './key-care.ts';
 import { RefusedError, TerminalError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
 import { finishBeforeStop } from './stopping.ts';
+import { runTraced } from './trace.ts';
 
 /** The longest delay of the default rate limiter. */
 const longestRetryMs = 1_000_000;
@@ -39,6 +40,7 @@ export async function runWorkers<K>(work: Work<K>, signal: AbortSignal): Promise
   await waitForCaches(work.caches, context, signal);
   if (signal.aborted) return;
   logger.info({ workers: work.workers }, 'caches synced, starting workers');
+  context.reconciles.working?.(work);
   const running = finishBeforeStop(signal, context.clock);
   try {
     const forget = (key: K): void => {
@@ -78,20 +80,26 @@ async function waitForCaches(
   }
 }
 
+interface ReconcileEnd {
+  readonly error?: unknown;
+  readonly requeueAfterMs?: number | undefined;
+}
+
 async function runWorker<K>(
   work: Work<K>,
   take: () => Promise<K | undefined>,
   { stop, abandon }: { readonly stop: AbortSignal; readonly abandon: AbortSignal },
 ): Promise<void> {
-  const { context, name, queue, reconcile } = work;
-  const { logger } = context;
+  const { context, queue, reconcile } = work;
+  const { logger, reconciles } = context;
   while (!stop.aborted) {
     const key = await take();
     if (key === undefined) return;
     const startMs = context.clock.monotonic();
-    const finish = (outcome: ReconcileOutcome, error?: unknown): void => {
+    const trace = reconciles.begin?.(work, key);
+    const finish = (outcome: ReconcileOutcome, { error, requeueAfterMs }: ReconcileEnd = {}): void => {
       const durationMs = context.clock.monotonic() - startMs;
-      context.reconciles.finished(name, outcome, durationMs);
+      reconciles.finished({ work, key, outcome, durationMs, error, requeueAfterMs, trace });
       const fields = { object: key, durationMs: Math.round(durationMs * 10) / 10, outcome };
       if (error === undefined) logger.debug(fields, 'reconciled');
       else if (outcome === 'conflict') logger.debug(fields, 'conflict, requeued');
@@ -99,21 +107,22 @@ async function runWorker<K>(
       else logger.error({ ...fields, err: error }, 'reconcile failed');
     };
     try {
-      const { requeueAfterMs } = await reconcile(key, abandon);
+      const syncing = trace === undefined ? reconcile(key, abandon) : runTraced(trace, () => reconcile(key, abandon));
+      const { requeueAfterMs } = await syncing;
       if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs); // before `forget`: it may refuse the delay
       queue.forget(key);
-      finish(requeueAfterMs === undefined ? 'success' : 'requeue_after');
+      finish(requeueAfterMs === undefined ? 'success' : 'requeue_after', { requeueAfterMs });
     } catch (error) {
       if (abandon.aborted) return;
       if (error instanceof TerminalError) {
         queue.forget(key);
-        finish('terminal_error', error);
+        finish('terminal_error', { error });
       } else if (isNamespaceTerminating(error)) {
         queue.forget(key); // a terminating namespace accepts no new objects: a retry cannot succeed
         finish('success');
       } else {
         retry(queue, key);
-        finish(isConflict(error) ? 'conflict' : 'error', error);
+        finish(isConflict(error) ? 'conflict' : 'error', { error });
       }
     } finally {
       queue.done(key);
