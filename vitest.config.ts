@@ -26,7 +26,7 @@ const aboutServers = [
   'trust-bundles',
 ];
 /** These bring a sandbox of their own, so that the run on a real server has them. */
-const aboutSandbox = ['kubectl', 'sandbox', 'sandbox-fuzz'];
+const aboutSandbox = ['kubectl', 'loop-page', 'sandbox', 'sandbox-fuzz'];
 const isSandbox = process.env['CLUSTER_SERVER'] === 'sandbox';
 const leftOut = [
   ...(isSandbox ? [...aboutServers, ...aboutSandbox] : []),

@@ -1,13 +1,16 @@
 /**
- * The parts of the bundle that are loaded on demand.
+ * The parts of the bundle that are loaded on demand, and the page of the loop.
  *
  * - `onDemand`: without it there is no snapshot, since V8 cannot keep what these parts of Node hold.
  * - `packed`: 1.7 MB less memory at a start, of 93.7. The first use of what is packed takes as long as without it.
+ * - `embeddedPage`: the executable is one file, and has the page in it.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { build, type Metafile, type Plugin } from 'esbuild';
+
+import { bundlePage } from './build-page.ts';
 
 /**
  * Parts of Node that most runs never use, each of several milliseconds and a megabyte or two, and those that cannot be
@@ -40,7 +43,7 @@ const onDemand: Plugin = {
  */
 const packedModule = /\/(x509-library|check-policy)\.ts$/;
 
-/** Calls `onPacked` with the metadata of the packed modules, which is not in that of the bundle. */
+/** Calls `onPacked` with the metadata of the packed modules, which is not in that of the bundle. So does `embeddedPage`. */
 const packed = (onPacked: (metafile: Metafile) => void): Plugin => ({
   name: 'packed',
   setup({ onResolve, onLoad, initialOptions: { absWorkingDir, platform, target } }) {
@@ -72,4 +75,23 @@ const packed = (onPacked: (metafile: Metafile) => void): Plugin => ({
   },
 });
 
-export const bundlePlugins = (onPacked: (metafile: Metafile) => void): Plugin[] => [packed(onPacked), onDemand];
+/** Replaces the module that reads the files of the page by one that has their text. */
+const embeddedPage = (onPacked: (metafile: Metafile) => void): Plugin => ({
+  name: 'embedded-page',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/pkg\/loop\/page-files\.ts$/ }, async () => {
+      const { files, metafile } = await bundlePage();
+      onPacked(metafile);
+      return {
+        contents: `const files = new Map(${JSON.stringify([...files])});
+          export const readPageFile = (name) => files.get(name);`,
+      };
+    });
+  },
+});
+
+export const bundlePlugins = (onPacked: (metafile: Metafile) => void): Plugin[] => [
+  packed(onPacked),
+  embeddedPage(onPacked),
+  onDemand,
+];

@@ -24,7 +24,7 @@ export async function writeBundle(file: string): Promise<Metafile> {
     plugins: bundlePlugins((part) => packed.push(part)),
   });
   const outputs = packed.flatMap((part, index) =>
-    Object.values(part.outputs).map((output) => [`packed ${index}`, output] as const),
+    Object.entries(part.outputs).map(([path, output]) => [`packed ${index} ${path}`, output] as const),
   );
   return { ...metafile, outputs: { ...metafile.outputs, ...Object.fromEntries(outputs) } };
 }

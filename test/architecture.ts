@@ -8,7 +8,7 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-const leaves = ['pkg/fifo', 'pkg/time', 'pkg/log', 'pkg/metrics', 'pkg/certificates'];
+const leaves = ['pkg/fifo', 'pkg/sockets', 'pkg/time', 'pkg/log', 'pkg/metrics', 'pkg/certificates'];
 /** Rules over objects, each in a folder named after its subject. */
 const subjects = [
   'pkg/ip',
@@ -38,6 +38,7 @@ const belowControllers = [
 /** For each folder, the folders it may import from. What is not listed is forbidden, in both places. */
 const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['pkg/fifo', []],
+  ['pkg/sockets', []],
   ['pkg/time', ['pkg/fifo']],
   ['pkg/certificates', []],
   ['pkg/flags', ['pkg/quantities', 'pkg/time']],
@@ -65,7 +66,8 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['pkg/revisions', ['pkg/api', 'pkg/client']],
   ['pkg/tokens', ['informers', 'pkg/api']],
   ['pkg/controller', ['pkg/pods', ...belowController]],
-  ['pkg/manager', ['pkg/controller', 'pkg/server', ...belowController]],
+  ['pkg/loop', ['pkg/controller', ...belowController]],
+  ['pkg/manager', ['pkg/controller', 'pkg/loop', 'pkg/server', ...belowController]],
   // What the author of an operator writes with.
   ['pkg/operator', ['pkg/controller', ...belowController]],
   // For the tests of operators, and for ours. It starts whole clusters.
@@ -79,10 +81,13 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['pkg/endpoints', belowControllers],
   ['controllers/*', ['pkg/endpoints', ...belowControllers]],
   ['controllers', ['controllers/*', ...belowControllers]],
-  ['cmd/*', ['controllers', 'pkg/hollow', 'pkg/manager', 'pkg/server', ...belowControllers]],
+  ['cmd/*', ['controllers', 'pkg/hollow', 'pkg/loop', 'pkg/manager', 'pkg/server', ...belowControllers]],
   ['cmd/crd-types', ['pkg/operator']],
   // Runs the controller manager in its own process, through the same functions as the manager's main.
-  ['cmd/sandbox', ['cmd/*', 'controllers', 'pkg/hollow', 'pkg/manager', 'pkg/sandbox', ...belowControllers]],
+  [
+    'cmd/sandbox',
+    ['cmd/*', 'controllers', 'pkg/hollow', 'pkg/loop', 'pkg/manager', 'pkg/sandbox', ...belowControllers],
+  ],
 ]);
 
 /** The folders that may import an npm package; `type` where they may do so for its types alone. */
@@ -95,6 +100,7 @@ const packageHomes: ReadonlyMap<string, Readonly<Record<string, 'type' | 'value'
   ['commander', { 'cmd/*': 'value', 'cmd/sandbox': 'value' }],
   ['@marcbachmann/cel-js', { 'controllers/*': 'value' }],
   ['undici', { 'pkg/client': 'value' }],
+  ['preact', { 'pkg/loop': 'value' }],
   ['rfc6902', { 'pkg/sandbox': 'value' }],
   ['jose', { 'controllers/*': 'value', 'pkg/sandbox': 'value' }],
   [

@@ -1,5 +1,6 @@
 import { createExecPluginMetrics, createMetricsRegistry } from '../../pkg/metrics/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
+import { createLoopPages, Loop } from '../../pkg/loop/index.ts';
 import { ManagerError, runManager, type Environment, type ManagerOptions } from '../../pkg/manager/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { connect, connectReviewers, requestRate, type Reviewers } from './connect.ts';
@@ -17,6 +18,10 @@ export interface RunDeps {
   readonly environment: Environment;
   readonly hostname: string;
   readonly reportedVersion: string;
+  /** The process ends when the manager fails. Default true. */
+  readonly exitsOnFailure?: boolean | undefined;
+  /** Shows what the controllers do. Default: one at /debug/loop/ of the secure port, unless --profiling=false. */
+  readonly loop?: Loop | undefined;
   /** Changes the log verbosity and returns a confirmation. Throws a `FlagError` if the value is not valid. */
   readonly setVerbosity?: ((value: string) => string) | undefined;
 }
@@ -46,7 +51,8 @@ export async function run(options: Options, deps: RunDeps, signal: AbortSignal):
   logger.info({ ...versionInfo(reportedVersion) }, 'starting');
   for (const note of options.notes) logger.warn({ note }, 'a setting has no effect');
   try {
-    await runManager({ ...plan(options, deps, { reviewers, migration }), metrics, kubeconfig, signal });
+    const loop = deps.loop ?? (flags.profiling ? new Loop(clock) : undefined);
+    await runManager({ ...plan(options, { ...deps, loop }, { reviewers, migration }), metrics, kubeconfig, signal });
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof ManagerError && error.reason === 'ControllersStuck') return exitCodes.shutdownTimeout;
@@ -62,6 +68,8 @@ interface PlanParts {
 function plan(options: Options, deps: RunDeps, { reviewers, migration }: PlanParts): ManagerOptions {
   const { flags, gates, given } = options;
   const { controllers, secondLease } = placeControllers(options, migration);
+  const { loop, clock } = deps;
+  const loopPages = loop && createLoopPages({ loop, clock, settings: { name, tries: [] } });
   return {
     ...deps,
     name,
@@ -84,12 +92,12 @@ function plan(options: Options, deps: RunDeps, { reviewers, migration }: PlanPar
         !gates.isSet('ControllerManagerReleaseLeaderElectionLockOnExit') ||
         gates.isEnabled('ControllerManagerReleaseLeaderElectionLockOnExit'),
     },
-    server: (parts) => planServer({ ...deps, options, parts, reviewers }),
+    server: (parts) => planServer({ ...deps, options, parts, reviewers, loopPages }),
     resyncMs: flags['min-resync-period'],
     startIntervalMs: flags['controller-start-interval'],
     shutdownTimeoutMs: flags['controller-shutdown-timeout'],
     freezeCaches: false, // the caches of a whole cluster: it would cost time for every object, and undo their sharing
-    exitsOnFailure: true,
+    exitsOnFailure: deps.exitsOnFailure ?? true,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ClientBuilder, Connection } from '../../pkg/client/index.ts';
+import type { LoopPages } from '../../pkg/loop/index.ts';
 import type { ServerParts } from '../../pkg/manager/index.ts';
 import { createAccessMetrics, type ServerOptions } from '../../pkg/server/index.ts';
 import { configzName, describeConfig, describeFlags } from './configz.ts';
@@ -11,6 +12,8 @@ export interface ServingDeps {
   readonly reviewers: Reviewers;
   readonly reportedVersion: string;
   readonly setVerbosity?: ((value: string) => string) | undefined;
+  /** Absent with --profiling=false. */
+  readonly loopPages?: LoopPages | undefined;
 }
 
 /**
@@ -69,7 +72,7 @@ export function planServer(deps: ServingDeps): ServerOptions {
 }
 
 function planContent(deps: ServingDeps): ServerOptions['content'] {
-  const { options, parts, reportedVersion, setVerbosity } = deps;
+  const { options, parts, reportedVersion, setVerbosity, loopPages } = deps;
   const { health, metrics, sliMetrics, controllerPage, clock } = parts;
   const { flags, gates } = options;
   const disabled = flags['disabled-metrics'];
@@ -98,6 +101,7 @@ function planContent(deps: ServingDeps): ServerOptions['content'] {
     profiling: flags.profiling,
     heapSnapshots: flags['debug-heap-snapshots'],
     setVerbosity,
+    loopPages,
     controllerPage,
   };
 }

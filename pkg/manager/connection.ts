@@ -5,7 +5,9 @@ import {
   loadKubeconfig,
   userAgentOf,
   type Connection,
+  type RequestObserver,
 } from '../client/index.ts';
+import type { Loop } from '../loop/index.ts';
 import { createExecPluginMetrics, createRestClientMetrics, type MetricsRegistry } from '../metrics/index.ts';
 import type { Clock } from '../time/index.ts';
 import { ManagerError } from './errors.ts';
@@ -31,7 +33,7 @@ export async function connect(kubeconfig: ManagerOptions['kubeconfig'], deps: Co
   }
 }
 
-interface ClientDeps extends Pick<ManagerOptions, 'name' | 'version' | 'requests'> {
+interface ClientDeps extends Pick<ManagerOptions, 'name' | 'version' | 'requests' | 'loop'> {
   readonly clock: Clock;
   readonly registry: MetricsRegistry;
 }
@@ -39,11 +41,23 @@ interface ClientDeps extends Pick<ManagerOptions, 'name' | 'version' | 'requests
 /** Creates the clients of any connection, which share one set of metrics. The series of `first` exist at once. */
 export function createClientOpener(
   first: Connection,
-  { name, version = 'v0.0.0', requests, clock, registry }: ClientDeps,
+  { name, version = 'v0.0.0', requests, loop, clock, registry }: ClientDeps,
   stack: AsyncDisposableStack,
 ): (connection: Connection) => ClientBuilder {
-  const observer = createRestClientMetrics(registry, [new URL(first.address.url).host]);
+  const metrics = createRestClientMetrics(registry, [new URL(first.address.url).host]);
+  const observer = loop === undefined ? metrics : observeBoth(metrics, loop);
   const userAgent = userAgentOf({ name, version });
   return (connection) =>
     stack.adopt(new ClientBuilder({ ...requests, connection, clock, userAgent, observer }), (each) => each.close());
+}
+
+function observeBoth(metrics: RequestObserver, loop: Loop): RequestObserver {
+  return {
+    ...metrics,
+    requestFinished(request) {
+      metrics.requestFinished(request);
+      loop.requestFinished(request);
+    },
+    requestRefused: (request) => loop.requestRefused(request),
+  };
 }

@@ -7,6 +7,7 @@ import { createDiscovery, type ClientBuilder, type Discovery, type WriteGuard } 
 import type { ControllerContext, FeatureGates, ReconcileObserver } from '../controller/index.ts';
 import type { EventBroadcaster } from '../events/index.ts';
 import type { Logger } from '../log/index.ts';
+import type { Loop } from '../loop/index.ts';
 import type { MetricsRegistry } from '../metrics/index.ts';
 import type { Clock } from '../time/index.ts';
 import { createWorkQueue } from '../../workqueue/index.ts';
@@ -28,6 +29,8 @@ export interface ContextDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random: () => number;
+  /** Shows people what controllers do. */
+  readonly loop?: Loop | undefined;
   /** Checked before every write of a controller; absent without leader election. */
   readonly guard?: WriteGuard | undefined;
 }
@@ -62,7 +65,7 @@ export function createSharedContext(deps: ContextDeps): SharedContext {
     informers,
     discovery,
     createContext(controllerName) {
-      const scoped = scopeInformers(informers);
+      const scoped = scopeInformers(informers, deps.loop);
       const context: ControllerContext = {
         informers: scoped,
         discovery,

@@ -38,6 +38,7 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
   for (const each of supervisors) deps.debugPages.set(each.name, () => each.debugPages);
   health.healthz.add(...supervisors.map((each) => ({ name: each.name, check: () => each.problem })));
   health.readyz.add({ name: deps.syncCheck ?? 'informer-sync', check: () => describeUnsynced(shared) });
+  const leave = deps.loop?.leads({ caches: shared.informers, client: deps.clients.processClientFor('loop') });
   const informing = new AbortController();
   shared.informers.start(informing.signal);
   logger.info({ controllers: supervisors.map(({ name }) => name) }, 'started controllers');
@@ -51,6 +52,7 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
     await working;
   } finally {
     watch.release();
+    leave?.();
     await shared.informers.shutdown();
     logger.info({ upFor: formatDuration(Math.round(clock.monotonic())) }, 'all controllers have ended');
   }

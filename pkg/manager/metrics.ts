@@ -3,10 +3,19 @@ import { createReconcileMetrics, defineCounter, defineGauge, type MetricsRegistr
 import type { HealthObserver } from '../server/index.ts';
 
 /** Every series of the named controllers exists from the start. */
-export function createReconcileObserver(registry: MetricsRegistry, controllers: readonly string[]): ReconcileObserver {
+export function createReconcileObserver(
+  registry: MetricsRegistry,
+  controllers: readonly string[],
+  loop?: ReconcileObserver,
+): ReconcileObserver {
   const byController = new Map(controllers.map((name) => [name, createReconcileMetrics(registry, name)]));
   return {
-    finished(name, outcome, durationMs) {
+    working: (work) => loop?.working?.(work),
+    begin: (work, key) => loop?.begin?.(work, key),
+    finished(reconcile) {
+      loop?.finished(reconcile);
+      const { work, outcome, durationMs } = reconcile;
+      const { name } = work;
       const metrics = byController.get(name) ?? createReconcileMetrics(registry, name);
       byController.set(name, metrics);
       metrics.observe(outcome, durationMs);

@@ -9,6 +9,7 @@ import {
   type ElectionDurations,
 } from '../leaderelection/index.ts';
 import type { Logger } from '../log/index.ts';
+import type { Loop } from '../loop/index.ts';
 import type { MetricsRegistry } from '../metrics/index.ts';
 import type { HealthCheck, ServerOptions } from '../server/index.ts';
 import type { Clock, Random } from '../time/index.ts';
@@ -51,6 +52,8 @@ export interface ManagerOptions {
    * unless NODE_ENV is `production`.
    */
   readonly freezeCaches?: boolean | undefined;
+  /** Follows the controllers, and shows people what they do. Default: nothing is followed. */
+  readonly loop?: Loop | undefined;
   /** Feature gates that controllers may ask for. Default: all off. */
   readonly gates?: FeatureGates | undefined;
   /** Components whose events are logged as information. Default: none; they are logged at verbosity 3. */

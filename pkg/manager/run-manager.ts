@@ -128,6 +128,7 @@ async function work(parts: WorkParts, signal: AbortSignal): Promise<void> {
   const leadDeps = planLead(parts);
   if (!elects(options)) return lead(leadDeps, signal);
   const { main, second } = createElectors(options, { ...host, ...parts });
+  options.loop?.elects(main);
   const onLost = (lost: AbortSignal): void =>
     lost.addEventListener('abort', () => leaseLost.abort(lost.reason), { once: true });
   health.healthz.add({
@@ -148,7 +149,7 @@ async function work(parts: WorkParts, signal: AbortSignal): Promise<void> {
 }
 
 function planLead({ options, host, clients, events, health, debugPages, stuck }: WorkParts): LeadDeps {
-  const { name, controllers, requests, namespace, gates, onLeading } = options;
+  const { name, controllers, requests, namespace, gates, onLeading, loop } = options;
   const { registry, logger, environment } = host;
   const names = controllers.map((each) => each.name);
   return {
@@ -160,12 +161,13 @@ function planLead({ options, host, clients, events, health, debugPages, stuck }:
     debugPages,
     namespace,
     onLeading,
+    loop,
     qps: requests?.qps,
     gates: gates ?? { isEnabled: () => false },
     resyncMs: options.resyncMs ?? 0,
     startIntervalMs: options.startIntervalMs ?? 0,
     freezeCaches: options.freezeCaches ?? environment['NODE_ENV'] !== 'production',
-    reconciles: createReconcileObserver(registry, names),
+    reconciles: createReconcileObserver(registry, names, loop),
     informerMetrics: createInformerMetrics(registry, name),
     controllerMetrics: createControllerMetrics(registry, name, names),
     onStuck(names) {

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../api/index.ts';
 import type { HandlerRegistration, Informer, InformerFactory } from '../../informers/index.ts';
+import type { Loop } from '../loop/index.ts';
 
 /** The shared informers for one run of one controller. */
 export interface ScopedInformers extends InformerFactory {
@@ -11,15 +12,15 @@ export interface ScopedInformers extends InformerFactory {
  * A controller that crashed is created again. Its old handlers must leave the shared informers: each crash would leak
  * memory and add work to every event.
  */
-export function scopeInformers(factory: InformerFactory): ScopedInformers {
+export function scopeInformers(factory: InformerFactory, loop?: Pick<Loop, 'storeOf'>): ScopedInformers {
   const registrations: HandlerRegistration[] = [];
   return {
     informerFor(kind, selection) {
-      return recordHandlers(factory.informerFor(kind, selection), registrations);
+      return scopeInformer(factory.informerFor(kind, selection), registrations, loop);
     },
     find(kind) {
       const informer = factory.find(kind);
-      return informer === undefined ? undefined : recordHandlers(informer, registrations);
+      return informer === undefined ? undefined : scopeInformer(informer, registrations, loop);
     },
     release: (kind, selection) => factory.release(kind, selection),
     removeHandlers() {
@@ -28,10 +29,14 @@ export function scopeInformers(factory: InformerFactory): ScopedInformers {
   };
 }
 
-function recordHandlers<T extends KubeObject>(informer: Informer<T>, into: HandlerRegistration[]): Informer<T> {
+function scopeInformer<T extends KubeObject>(
+  informer: Informer<T>,
+  into: HandlerRegistration[],
+  loop: Pick<Loop, 'storeOf'> | undefined,
+): Informer<T> {
   return {
     kind: informer.kind,
-    store: informer.store,
+    store: loop?.storeOf(informer) ?? informer.store,
     get hasSynced() {
       return informer.hasSynced;
     },

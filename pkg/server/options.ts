@@ -3,6 +3,8 @@ import type { Logger } from '../log/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { AccessObserver } from './access-metrics.ts';
 import type { HealthChecks, HealthPath } from './health.ts';
+import type { StreamAnswer } from './profiling.ts';
+import type { Answer } from './responses.ts';
 
 /** Address, port and certificates: the flags of the section "secure serving". */
 export interface ServingOptions {
@@ -87,8 +89,22 @@ export interface ContentOptions {
   readonly heapSnapshots?: boolean | undefined;
   /** Sets the verbosity of the log and returns a message. Throws on an invalid value. Needs `profiling`. */
   readonly setVerbosity?: ((value: string) => string) | undefined;
+  /** The pages below `/debug/loop/`. Needs `profiling`. */
+  readonly loopPages?: LoopPages | undefined;
   /** The pages below `/debug/controllers/<controller>/`. Needs `profiling`. */
   readonly controllerPage?: ((controller: string, page: string) => ControllerPage | undefined) | undefined;
+}
+
+/** Pages below one path, read-only. */
+export interface LoopPages {
+  answer(request: LoopPageRequest, signal: AbortSignal): Promise<Answer | StreamAnswer>;
+}
+
+export interface LoopPageRequest {
+  readonly method: string;
+  /** Below `/debug/loop/`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
 }
 
 /** The debug page of a controller, in parts. */

@@ -52,7 +52,9 @@ export function createRoutes(deps: {
     async answer(request, signal) {
       const route = table.get(request.path);
       if (route !== undefined) return route(request, signal);
-      return controllerPage(content, request) ?? singleCheckPage(content, request.path);
+      return (
+        loopPage(content, request, signal) ?? controllerPage(content, request) ?? singleCheckPage(content, request.path)
+      );
     },
   };
 }
@@ -156,6 +158,20 @@ function healthPage(
     return textAnswer(500, report.text);
   }
   return textAnswer(200, query.has('verbose') ? report.text : 'ok');
+}
+
+const loopPath = '/debug/loop/';
+
+/** `/debug/loop/…`: what controllers do. */
+function loopPage(
+  { profiling, loopPages }: ContentOptions,
+  { method, path, query }: RouteRequest,
+  signal: AbortSignal,
+): Promise<RouteAnswer> | RouteAnswer | undefined {
+  if (!profiling || loopPages === undefined) return undefined;
+  if (path === loopPath.slice(0, -1)) return { code: 302, headers: { Location: loopPath }, body: '' };
+  if (!path.startsWith(loopPath)) return undefined;
+  return loopPages.answer({ method, path: path.slice(loopPath.length), query }, signal);
 }
 
 /** `/debug/controllers/<controller>/<page>` */
