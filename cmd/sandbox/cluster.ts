@@ -4,11 +4,14 @@ import { dirname, join } from 'node:path';
 import { controllers } from '../../controllers/registry.ts';
 import { ClientBuilder, loadKubeconfig, type Client } from '../../pkg/client/index.ts';
 import { startHollowNodes } from '../../pkg/hollow/index.ts';
+import { createLoopPages, Loop } from '../../pkg/loop/index.ts';
 import type { Logger } from '../../pkg/log/index.ts';
 import { startSandbox, type Sandbox } from '../../pkg/sandbox/index.ts';
-import { systemClock, AbortedError } from '../../pkg/time/index.ts';
+import { AbortedError, systemClock, systemRandom } from '../../pkg/time/index.ts';
 import { cloudFlags, runCloud } from './cloud.ts';
 import { runManager } from './manager.ts';
+import { startPageServer, type PageServer } from './page-server.ts';
+import { describeTry, tries } from './tries.ts';
 
 export interface SandboxClusterOptions {
   readonly dataDir?: string | undefined;
@@ -21,6 +24,8 @@ export interface SandboxClusterOptions {
   readonly cloud?: boolean | undefined;
   /** Flags of the controller manager, such as `--controllers=deployment-controller`. */
   readonly managerFlags?: readonly string[] | undefined;
+  /** Port of the page on loopback. Default: any free one. */
+  readonly pagePort?: number | undefined;
   readonly logger: Logger;
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -28,6 +33,8 @@ export interface SandboxClusterOptions {
 export interface SandboxCluster extends AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly client: Client;
+  /** The page that shows the controllers at work; undefined without controllers. */
+  readonly loopUrl: string | undefined;
   /** Rejects with the reason when the manager or the nodes fail. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
@@ -48,6 +55,7 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
   const clients = stack.adopt(new ClientBuilder({ connection, clock: systemClock, userAgent: 'sandbox' }), (each) =>
     each.close(),
   );
+  const loop = new Loop(systemClock);
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => {}); // handled by the users of `failed`
   const inBackground = (running: Promise<unknown>, until: AbortController): void => {
@@ -71,7 +79,7 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
   }
   if (withControllers) {
     const until = new AbortController();
-    const deps = { controllers, logger, environment: options.environment ?? {} };
+    const deps = { controllers, logger, environment: options.environment ?? {}, loop };
     const flags = [...managerFiles(sandbox), ...(withCloud ? cloudFlags : []), ...(options.managerFlags ?? [])];
     inBackground(runManager(flags, deps, until.signal), until);
   }
@@ -79,15 +87,34 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
     const until = new AbortController();
     inBackground(runCloud(sandbox.kubeconfigFile, logger, until.signal), until);
   }
+  const client = clients.processClientFor('sandbox', { qps: 0 });
+  const page = withControllers
+    ? stack.use(await servePage({ sandbox, client, loop, logger, port: options.pagePort }))
+    : undefined;
   const owned = stack.move();
   const stop = (): Promise<void> => owned.disposeAsync();
   return {
     sandbox,
-    client: clients.processClientFor('sandbox', { qps: 0 }),
+    client,
+    loopUrl: page?.url,
     failed: failure.promise,
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+interface PageParts {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  readonly loop: Loop;
+  readonly logger: Logger;
+  readonly port: number | undefined;
+}
+
+function servePage({ sandbox, client, loop, logger, port }: PageParts): Promise<PageServer> {
+  const clock = systemClock;
+  const pages = createLoopPages({ loop, clock, settings: { name: 'sandbox', tries: tries.map(describeTry) } });
+  return startPageServer({ pages, tries, deps: { client, sandbox, clock, random: systemRandom }, logger, port });
 }
 
 /** The flags that kubeadm sets for the manager, as far as a sandbox has the files. */

@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 export interface SandboxFlags {
   readonly quiet: boolean;
   readonly port: number;
+  readonly pagePort: number;
   readonly nodes: number;
   readonly dataDir: string | undefined;
   readonly controllers: boolean;
@@ -28,6 +29,7 @@ export function parseSandboxCommand(argv: readonly string[]): SandboxCommand {
     .option('--quiet', 'Serve only: print the address and skip the demo', false)
     .option('--data-dir <dir>', 'Store everything in this directory. Default: in memory')
     .option('--port <number>', 'Port of the API on 127.0.0.1. Default: any free port', parsePort, 0)
+    .option('--page-port <number>', 'Port of the page on 127.0.0.1. Default: any free port', parsePort, 0)
     .option('--nodes <number>', 'Number of simulated nodes', parseCount, 3)
     .option('--no-controllers', 'Run the API and the nodes only')
     .argument('[manager-flags...]')
@@ -39,8 +41,8 @@ export function parseSandboxCommand(argv: readonly string[]): SandboxCommand {
     if (!(error instanceof CommanderError)) throw error;
     return { kind: 'print', text: output, exitCode: error.exitCode === 0 ? 0 : 2 };
   }
-  const { quiet, port, nodes, dataDir, controllers } = program.opts<Omit<SandboxFlags, 'managerFlags'>>();
-  return { kind: 'sandbox', flags: { quiet, port, nodes, dataDir, controllers, managerFlags: program.args } };
+  const { quiet, port, pagePort, nodes, dataDir, controllers } = program.opts<Omit<SandboxFlags, 'managerFlags'>>();
+  return { kind: 'sandbox', flags: { quiet, port, pagePort, nodes, dataDir, controllers, managerFlags: program.args } };
 }
 
 function parsePort(text: string): number {

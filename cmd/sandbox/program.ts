@@ -73,7 +73,7 @@ interface Greeting {
   readonly tookMs: number;
 }
 
-function greet(output: Output, { sandbox }: SandboxCluster, flags: SandboxFlags, greeting: Greeting): void {
+function greet(output: Output, { sandbox, loopUrl }: SandboxCluster, flags: SandboxFlags, greeting: Greeting): void {
   const nodes = flags.nodes === 1 ? '1 node' : `${flags.nodes} nodes`;
   output.heading(`A small Kubernetes is up, in ${Math.round(greeting.tookMs)} ms.`);
   output.line('');
@@ -81,6 +81,7 @@ function greet(output: Output, { sandbox }: SandboxCluster, flags: SandboxFlags,
   output.item('nodes', `${nodes}, simulated: pods start, run and stop, without containers`);
   output.item('controllers', flags.controllers ? `${controllers.length}, in the controller manager` : 'none');
   if (flags.controllers) output.item('cloud', 'simulated: Services of type LoadBalancer get an address');
+  if (loopUrl !== undefined) output.item('page', `${loopUrl}  watch the controllers work`);
   output.item('log', greeting.logFile);
   output.line('');
   output.line('Every user of this API may do everything. It is for experiments on this machine only.');

@@ -8,7 +8,7 @@ import { systemClock, systemRandom, type Clock } from '../time/index.ts';
 import { Authenticator, TokenSigner } from './auth/index.ts';
 import { bootstrap, followNamespaces } from './bootstrap.ts';
 import { admin, formatKubeconfig, openCredentials, type Identity, type SandboxCredentials } from './credentials.ts';
-import { startApiServer } from './http/server.ts';
+import { startApiServer, type Slowness } from './http/server.ts';
 import { Registry } from './registry/index.ts';
 import { Api } from './rest/api.ts';
 import { followDefinitions } from './rest/definitions.ts';
@@ -50,6 +50,10 @@ export interface Sandbox extends AsyncDisposable {
   kubeconfigFor(identity: Identity): string;
   /** Drops the history, as a compaction does: watches and lists from earlier versions get 410. */
   compact(): void;
+  /** Ends every watch, as a server does that restarts. Clients open new ones. */
+  endWatches(): void;
+  /** A slow server, for a time: each request waits before it is handled. */
+  delayRequests(slowness: Slowness): void;
   stop(): Promise<void>;
 }
 
@@ -98,6 +102,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     kubeconfigFile,
     kubeconfigFor,
     compact: () => store.compact(),
+    endWatches: () => server.endWatches(),
+    delayRequests: (slowness) => server.delayRequests(slowness),
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 
 import type { KeyedCertificate } from '../../certificates/index.ts';
+import { closable } from '../../sockets/index.ts';
 import { handle, type RouterDeps } from './router.ts';
 import type { WatchStream } from './watch.ts';
 
@@ -12,9 +13,18 @@ export interface ServerOptions extends Omit<RouterDeps, 'watches'> {
   readonly port: number;
 }
 
+export interface Slowness {
+  readonly delayMs: number;
+  readonly forMs: number;
+}
+
 export interface ApiServer {
   readonly url: string;
   readonly port: number;
+  /** Ends every watch, as a server does that restarts. */
+  endWatches(): void;
+  /** For a time, each request waits this long before it is handled. */
+  delayRequests(slowness: Slowness): void;
   close(): Promise<void>;
 }
 
@@ -22,6 +32,8 @@ export interface ApiServer {
 export async function startApiServer(options: ServerOptions): Promise<ApiServer> {
   const watches = new Set<WatchStream>();
   const deps: RouterDeps = { ...options, watches };
+  let slow = { delayMs: 0, untilMs: 0 };
+  const closing = new AbortController();
   const server: Server = createServer(
     {
       cert: options.certificate.certificate,
@@ -36,12 +48,18 @@ export async function startApiServer(options: ServerOptions): Promise<ApiServer>
     },
     (request, response) => {
       response.on('error', () => {}); // a client that disconnects is not an error
-      handle(deps, request, response).catch((error: unknown) => {
+      const handling =
+        deps.clock.monotonic() >= slow.untilMs
+          ? handle(deps, request, response)
+          : deps.clock.sleep(slow.delayMs, closing.signal).then(() => handle(deps, request, response));
+      handling.catch((error: unknown) => {
+        if (closing.signal.aborted) return;
         options.logger.error({ err: error }, 'failed to send a response');
         response.destroy();
       });
     },
   );
+  const close = closable(server);
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
   });
@@ -52,12 +70,16 @@ export async function startApiServer(options: ServerOptions): Promise<ApiServer>
   return {
     port: address.port,
     url: `https://127.0.0.1:${address.port}`,
-    async close() {
+    endWatches() {
       for (const watch of watches) watch.end();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+    },
+    delayRequests({ delayMs, forMs }) {
+      slow = { delayMs, untilMs: deps.clock.monotonic() + forMs };
+    },
+    async close() {
+      closing.abort();
+      for (const watch of watches) watch.end();
+      await close();
     },
   };
 }
