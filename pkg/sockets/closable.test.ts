@@ -27,7 +27,7 @@ test('closes a connection that is in its TLS handshake', async () => {
 });
 
 test('closes a connection with a request under way', async () => {
-  const { close, port } = await listen();
+  const { server, close, port } = await listen();
   const outgoing = request({ port, host: '127.0.0.1', rejectUnauthorized: false, agent: false });
   const responded = once(outgoing, 'response');
   outgoing.on('error', () => {}); // the response is cut off
@@ -36,10 +36,12 @@ test('closes a connection with a request under way', async () => {
   const closed = once(outgoing, 'close');
   await close();
   await closed;
+  expect(server.listening).toBe(false);
 });
 
 test('does nothing if the server does not listen', async () => {
-  const { close } = await listen();
+  const { server, close } = await listen();
   await close();
   await close();
+  expect(server.listening).toBe(false);
 });
