@@ -34,11 +34,10 @@ export class Notes implements Trace {
 
   /** Requests run concurrently: another one may have finished since. */
   refused({ attempted, message }: RefusedRequest): void {
-    const index = this.requests.findLastIndex(
-      (line) => line.attempted === attempted && line.message === undefined && /^[345]/.test(line.code),
+    const line = this.requests.findLast(
+      (each) => each.attempted === attempted && each.message === undefined && /^[345]/.test(each.code),
     );
-    const line = this.requests[index];
-    if (line !== undefined) this.requests[index] = { ...line, message };
+    if (line !== undefined) this.requests.splice(this.requests.lastIndexOf(line), 1, { ...line, message });
   }
 }
 
