@@ -18,6 +18,7 @@ import {
   enqueueSelf,
   PendingWrites,
   runWorkers,
+  StatusPace,
   type Controller,
   type ControllerContext,
   type ReconcileResult,
@@ -25,7 +26,7 @@ import {
 import { isPodFinished } from '../../pkg/pods/index.ts';
 import { applyActions } from './apply.ts';
 import type { Snapshot } from './plan.ts';
-import { StatusPace } from './status-pace.ts';
+import { paceStatus } from './status-pace.ts';
 import { planSync } from './sync.ts';
 
 const name = 'deployment-controller';
@@ -83,9 +84,8 @@ export function createDeploymentController(context: ControllerContext, workers: 
       countTerminating,
       nowMs: context.clock.now(),
     };
-    const { actions, result } = decided(statusPace.apply(key, planSync(snapshot), deployment));
-    const deps = { client, recorder, pendingSets, pendingDeployments };
-    const isDone = await applyActions(actions, snapshot, deps, signal);
+    const { actions, result } = decided(paceStatus(planSync(snapshot), { key, deployment, pace: statusPace }));
+    const isDone = await applyActions(actions, snapshot, { client, recorder, pendingSets, pendingDeployments }, signal);
     return isDone ? result : { requeueAfterMs: replanMs };
   }
 

@@ -1,11 +1,5 @@
 import { isBeingDeleted, keyOf, Pods, type Cached, type ObjectKey, type Pod } from '../../pkg/api/index.ts';
-import {
-  decided,
-  statusIntervalMs,
-  type Pace,
-  type PendingWrites,
-  type ReconcileResult,
-} from '../../pkg/controller/index.ts';
+import { decided, type PendingWrites, type ReconcileResult, type StatusPace } from '../../pkg/controller/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyScaling, applyStatus, type ApplyDeps, type ScalingFailure } from './apply.ts';
 import type { ReplicaMetrics } from './metrics.ts';
@@ -26,9 +20,7 @@ export interface SyncDeps<T extends Replicated> extends ApplyDeps<T> {
   readonly clock: Pick<Clock, 'now'>;
   readonly metrics: ReplicaMetrics;
   readonly pendingStatus: PendingWrites<T>;
-  readonly statusPace: Pace;
-  /** Owners that were scaled without a status write. */
-  readonly statusDeferred: Set<ObjectKey>;
+  readonly statusPace: StatusPace;
   readonly honourDeletionCost: boolean;
 }
 
@@ -41,16 +33,8 @@ export async function syncReplicas<T extends Replicated>(
   const { owner, activePods, terminating } = snapshot;
   const { metadata } = owner as Cached<Replicated>;
   const { scaled, failure } = isBeingDeleted(metadata) ? notScaled : await scale(snapshot, deps, signal);
-  if (scaled && failure === undefined && !deps.statusDeferred.has(keyOf(owner))) {
-    // The snapshot is older than these pods: its status would tell of the new generation with the counts of the old one.
-    // The pods enqueue the owner as soon as the cache has observed them, and then one write has both. Deferred once
-    // only: pods that are deleted all the time must not keep the status from being written.
-    deps.statusDeferred.add(keyOf(owner));
-    deps.statusPace.ran(keyOf(owner));
-    return { requeueAfterMs: statusIntervalMs };
-  }
   const input = { owner, activePods, terminating, failure: failure?.message, nowMs: deps.clock.now() };
-  const waitMs = await writeStatus(owner, input, deps, signal);
+  const waitMs = await writeStatus(owner, { ...input, scaled }, deps, signal);
   if (failure !== undefined) throw failure.error;
   return { requeueAfterMs: waitMs ?? nextStatusChangeMs(input) };
 }
@@ -58,10 +42,9 @@ export async function syncReplicas<T extends Replicated>(
 /** Drops the state of a deleted owner. */
 export function forgetOwner<T extends Replicated>(
   key: ObjectKey,
-  { statusPace, statusDeferred, inTerminatingNamespace }: SyncDeps<T>,
+  { statusPace, inTerminatingNamespace }: SyncDeps<T>,
 ): void {
   statusPace.forget(key);
-  statusDeferred.delete(key);
   inTerminatingNamespace.delete(key);
 }
 
@@ -95,21 +78,19 @@ async function scale<T extends Replicated>(
 /** Writes the status if it has changed. If the last write was too recent, returns the time to wait instead. */
 async function writeStatus<T extends Replicated>(
   owner: Cached<T>,
-  input: StatusInput,
-  { control, pendingStatus, statusPace, statusDeferred }: SyncDeps<T>,
+  input: StatusInput & { readonly scaled: boolean },
+  { control, pendingStatus, statusPace }: SyncDeps<T>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const key = keyOf(owner);
   const status = computeStatus(input);
-  if (isStatusCurrent(input.owner, status)) {
-    statusDeferred.delete(key);
-    return undefined;
-  }
-  const waitMs = input.failure === undefined ? statusPace.waitMs(key, statusIntervalMs) : 0;
+  const isCurrent = isStatusCurrent(input.owner, status);
+  const mayWait = input.failure === undefined;
+  const waitMs = mayWait ? statusPace.waitMs(key, { changesDependents: input.scaled, isCurrent }) : 0;
+  if (isCurrent) return undefined;
   if (waitMs > 0) return waitMs;
   const resourceVersion = await applyStatus(control, owner, status, signal);
   if (resourceVersion !== undefined) pendingStatus.wrote(key, resourceVersion);
-  statusPace.ran(key);
-  statusDeferred.delete(key);
+  statusPace.wrote(key);
   return undefined;
 }

@@ -21,6 +21,7 @@ export * from './selected-pods.ts';
 export * from './selector-index.ts';
 export * from './served.ts';
 export * from './shared-flags.ts';
+export * from './status-pace.ts';
 export * from './stopping.ts';
 export * from './trace.ts';
 export * from './workers.ts';
