@@ -9,8 +9,14 @@ import {
   type StatefulSet,
   type Unsaved,
 } from '../../pkg/api/index.ts';
-import { isConflict, isNotFound, type Client } from '../../pkg/client/index.ts';
-import { asError, decided, type PendingWrites, type ReconcileResult } from '../../pkg/controller/index.ts';
+import { isConflict, isNotFound } from '../../pkg/client/index.ts';
+import {
+  asError,
+  decided,
+  type PendingWrites,
+  type ReconcileResult,
+  type StatusPace,
+} from '../../pkg/controller/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyPods, type ApplyDeps, type PodsOutcome } from './apply.ts';
 import { applyUpdateRevision, deleteRevisions, type HistoryDeps } from './apply-history.ts';
@@ -36,6 +42,7 @@ export interface Snapshot {
 
 export interface SyncDeps extends ApplyDeps, HistoryDeps {
   readonly pendingSets: PendingWrites<StatefulSet>;
+  readonly statusPace: StatusPace;
   readonly clock: Pick<Clock, 'now'>;
   readonly metrics: StatefulSetMetrics;
   readonly gates: {
@@ -66,9 +73,10 @@ export async function syncStatefulSet(
   const { deletedForUpdate } = outcome;
   const input = { set, pods: counted, versions, collisionCount, deletedForUpdate, minReadySeconds, nowMs };
   const status = computeStatus(input);
+  const waitMs = statusWaitMs(set, status, outcome, deps.statusPace);
   const errors = [
     outcome.error,
-    await failureOf(() => writeStatus(set, status, deps, signal)),
+    waitMs > 0 ? undefined : await failureOf(() => writeStatus(set, status, deps, signal)),
     await failureOf(() => {
       const surplus = selectSurplus(set, revisions, { pods, live: [current, update] });
       return deleteRevisions(surplus, set, deps, signal);
@@ -76,7 +84,20 @@ export async function syncStatefulSet(
   ];
   const error = errors.find((each) => each !== undefined);
   if (error !== undefined) throw error;
-  return { requeueAfterMs: nextStatusChangeMs(set, pods, status, nowMs) };
+  return { requeueAfterMs: waitMs > 0 ? waitMs : nextStatusChangeMs(set, pods, status, nowMs) };
+}
+
+/** How long the status has to wait. The status of a new generation, and of a failure, is written at once. */
+function statusWaitMs(
+  set: Cached<StatefulSet>,
+  status: Status,
+  { changesPods, error }: PodsOutcome,
+  statusPace: StatusPace,
+): number {
+  const isObserved = set.metadata.generation === set.status?.observedGeneration;
+  if (!isObserved || error !== undefined) return 0;
+  const isCurrent = isStatusCurrent(set, status);
+  return statusPace.waitMs(keyOf(set), { changesDependents: changesPods, isCurrent });
 }
 
 async function syncPods(
@@ -107,7 +128,7 @@ async function failureOf(write: () => Promise<void>): Promise<Error | undefined>
 async function writeStatus(
   set: Cached<StatefulSet>,
   status: Status,
-  { client, pendingSets }: { readonly client: Client; readonly pendingSets: PendingWrites<StatefulSet> },
+  { client, pendingSets, statusPace }: Pick<SyncDeps, 'client' | 'pendingSets' | 'statusPace'>,
   signal: AbortSignal,
 ): Promise<void> {
   if (isStatusCurrent(set, status)) return;
@@ -115,6 +136,7 @@ async function writeStatus(
     const updated = { ...base, status } as Unsaved<StatefulSet>;
     const { metadata } = await client.updateStatus(metadataOf(StatefulSets), updated, signal);
     pendingSets.wrote(keyOf(set), metadata.resourceVersion);
+    statusPace.wrote(keyOf(set));
   };
   try {
     await write(set);

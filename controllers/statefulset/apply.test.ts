@@ -53,7 +53,7 @@ describe('applyPods', () => {
     const { deps, written, said } = setUp();
     const claims = { create: [claim('data-web-0'), claim('log-web-0')], terminating: [] };
     const outcome = await applyPods(planOf({ replicas: [[create(0, { claims })]] }), set, deps, signal);
-    expect(outcome).toEqual({ deletedForUpdate: 0, error: undefined });
+    expect(outcome).toEqual({ deletedForUpdate: 0, changesPods: true, error: undefined });
     expect(written()).toEqual([
       'create persistentvolumeclaims default/data-web-0',
       'create persistentvolumeclaims default/log-web-0',
@@ -129,7 +129,7 @@ describe('applyPods', () => {
     const { client, deps, said } = setUp();
     const outdated = [frozen(client.seed(Pods, pod({ name: 'web-2' }))), frozen(pod({ name: 'web-1' }))];
     const outcome = await applyPods(planOf({ outdated }), set, deps, signal);
-    expect(outcome).toEqual({ deletedForUpdate: 2, error: undefined }); // one was already deleted
+    expect(outcome).toEqual({ deletedForUpdate: 2, changesPods: true, error: undefined }); // one was already deleted
     const uids = outdated.map(({ metadata }) => ({ preconditions: { uid: metadata.uid } }));
     expect(client.writes.map(({ body }) => body)).toEqual(uids);
     expect(said()).toEqual([

@@ -22,7 +22,7 @@ import {
 import { asError, slowStart, type PendingWrites } from '../../pkg/controller/index.ts';
 import type { EventRecorder } from '../../pkg/events/index.ts';
 import type { Claim, ClaimsPlan } from './claims.ts';
-import type { PodsPlan, Step } from './plan.ts';
+import { isChangingPods, type PodsPlan, type Step } from './plan.ts';
 import type { RetentionPlan } from './retention.ts';
 
 export interface ApplyDeps {
@@ -39,6 +39,8 @@ interface Writing extends ApplyDeps {
 
 export interface PodsOutcome {
   readonly deletedForUpdate: number;
+  /** Whether pods were to be created or deleted. Their events enqueue the set. */
+  readonly changesPods: boolean;
   /** The first error. The status is written in any case. */
   readonly error: Error | undefined;
 }
@@ -51,6 +53,7 @@ export async function applyPods(
   signal: AbortSignal,
 ): Promise<PodsOutcome> {
   const writing: Writing = { ...deps, set };
+  const changesPods = isChangingPods(plan);
   let deletedForUpdate = 0;
   try {
     await forEach(plan.replicas, plan.isOrdered, (steps) => applySteps(steps, writing, signal));
@@ -60,9 +63,9 @@ export async function applyPods(
       await deletePod(pod, writing, signal);
       deletedForUpdate++;
     }
-    return { deletedForUpdate, error: undefined };
+    return { deletedForUpdate, changesPods, error: undefined };
   } catch (error) {
-    return { deletedForUpdate, error: asError(error) };
+    return { deletedForUpdate, changesPods, error: asError(error) };
   }
 }
 

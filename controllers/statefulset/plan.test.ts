@@ -11,7 +11,7 @@ import {
 } from '../../test/support/builders.ts';
 import { podNameLabel } from './identity.ts';
 import { revisionHashLabel } from '../../pkg/revisions/index.ts';
-import { planPods, type PodsPlan } from './plan.ts';
+import { isChangingPods, planPods, type PodsPlan } from './plan.ts';
 import { arrangePods } from './replicas.ts';
 
 const nowMs = Date.parse(creationTime) + 60_000;
@@ -241,4 +241,26 @@ describe('the claims of pods', () => {
     expect(planned.retention).toMatchObject([{ update: [{ owners: [{ kind: 'Pod', name: 'web-1' }] }] }]);
     expect(words(planned)).toEqual(['delete web-1']);
   });
+});
+
+describe('isChangingPods', () => {
+  const rows: { name: string; given: Given; expected: boolean }[] = [
+    { name: 'is true for a missing pod', given: { pods: { 0: 'ready' } }, expected: true },
+    { name: 'is true for a failed pod', given: { pods: { 0: 'failed' } }, expected: true },
+    {
+      name: 'is true for a pod beyond the replicas',
+      given: { pods: { 0: 'ready', 1: 'ready' }, spec: { replicas: 1 } },
+      expected: true,
+    },
+    { name: 'is false while a pod starts', given: { pods: { 0: 'pending' } }, expected: false },
+    { name: 'is false for a label', given: { pods: { 0: 'unlabelled' }, spec: { replicas: 1 } }, expected: false },
+    {
+      name: 'is false when there is nothing to do',
+      given: { pods: { 0: 'ready', 1: 'ready', 2: 'ready' } },
+      expected: false,
+    },
+  ];
+  for (const { name, given, expected } of rows) {
+    test(name, () => expect(isChangingPods(plan(given))).toBe(expected));
+  }
 });

@@ -53,6 +53,12 @@ export interface PodsPlan {
   readonly outdated: readonly Cached<Pod>[];
 }
 
+/** Whether the plan creates or deletes pods. */
+export function isChangingPods({ replicas, scaleDown, outdated }: PodsPlan): boolean {
+  const changes = ({ kind }: Step): boolean => kind === 'create' || kind === 'replace';
+  return scaleDown.length > 0 || outdated.length > 0 || replicas.some((steps) => steps.some(changes));
+}
+
 export interface PlanInput extends Availability {
   readonly set: Cached<StatefulSet>;
   readonly arrangement: Arrangement;

@@ -33,6 +33,36 @@ describe('the StatefulSet controller', () => {
     expect(set?.status).toMatchObject({ replicas: 0, updateRevision: revision?.metadata.name });
   });
 
+  test('one write has the status of a ready pod and of the pod that is created for it', async () => {
+    const context = createTestContext();
+    context.server.seed(StatefulSets, statefulSet({ name: 'web', spec: { replicas: 2 } }));
+    const start = (name: string) =>
+      context.server.updateStatus(Pods, { ...podOf(name), status: runningStatus() }, signal).then(settle);
+    const podOf = (name: string) => {
+      const found = context.server.stored(Pods).find(({ metadata }) => metadata.name === name);
+      if (found === undefined) throw new Error(`there is no pod ${name}`);
+      return found;
+    };
+    await run(context, async () => {
+      await start('web-0');
+      await context.clock.advance(1000);
+      await settle();
+      await start('web-1');
+      await context.clock.advance(1000);
+      await settle();
+    });
+    expect(context.client.writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+      'create controllerrevisions.apps',
+      'create pods',
+      'update statefulsets.apps', // the new generation
+      'create pods',
+      'update statefulsets.apps',
+      'update statefulsets.apps',
+    ]);
+    const [set] = context.server.stored(StatefulSets);
+    expect(set?.status).toMatchObject({ replicas: 2, readyReplicas: 2, currentReplicas: 2 });
+  });
+
   test('adopts pods with its name and revisions with its labels, and releases pods of another name', async () => {
     const context = createTestContext();
     const labels = { app: 'web' };

@@ -81,7 +81,10 @@ export function createStatefulSetController(context: ControllerContext, workers:
     ownWrites: [deps.pendingPods, deps.pendingClaims, deps.pendingRevisions, deps.pendingSets],
     recheckMs,
     onStale: deps.metrics.waitedFor,
-    forget: deps.metrics.forget,
+    forget(key: ObjectKey): void {
+      deps.metrics.forget(key);
+      deps.statusPace.forget(key);
+    },
   };
   const synced = [sets, pods, claims, revisions, ...handlers];
   const work = { name, context, queue, reconcile, caches: synced, workers, ...care };

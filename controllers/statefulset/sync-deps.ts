@@ -1,5 +1,5 @@
 import type { ControllerRevision, Pod, StatefulSet } from '../../pkg/api/index.ts';
-import { PendingWrites, type ControllerContext } from '../../pkg/controller/index.ts';
+import { PendingWrites, StatusPace, type ControllerContext } from '../../pkg/controller/index.ts';
 import type { Informer } from '../../informers/index.ts';
 import type { SyncDeps } from './apply-sync.ts';
 import type { Claim } from './claims.ts';
@@ -23,6 +23,7 @@ export function createSyncDeps(context: ControllerContext, { sets, pods, claims,
     pendingClaims: new PendingWrites<Claim>(claims, clock),
     pendingRevisions: new PendingWrites<ControllerRevision>(revisions, clock),
     pendingSets: new PendingWrites<StatefulSet>(sets, clock),
+    statusPace: new StatusPace(clock),
     clock,
     metrics: createStatefulSetMetrics(context.metrics),
     gates: {
