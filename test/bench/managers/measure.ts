@@ -21,6 +21,8 @@ export interface Conditions {
   readonly flags: readonly string[];
   readonly scale: number;
   readonly nodes: number;
+  /** A text in the names of the workloads of a day that are measured. Default: all are. */
+  readonly match?: string;
 }
 
 const settleMs = 5000;
@@ -49,7 +51,11 @@ export async function measureWork(
 }
 
 export const measureDay = (manager: ManagerName, conditions: Conditions): Promise<Measurement[]> =>
-  measureWork(manager, dailyWork(conditions.scale), conditions);
+  measureWork(
+    manager,
+    dailyWork(conditions.scale).filter(({ name }) => name.includes(conditions.match ?? '')),
+    conditions,
+  );
 
 /** Thousands of Deployments in one namespace, all updated at once. */
 export const measureStorm = (manager: ManagerName, conditions: Conditions): Promise<Measurement[]> =>

@@ -21,6 +21,7 @@ const help = `npm run bench -- [options]
   --scale X       factor on the size of every workload (default 1)
   --only LIST     of start, day, storm, daemons, quotas, autoscalers, volumes, scale (default all but scale, which needs 8 GB
                   of memory at full size)
+  --match TEXT    of the day, only workloads with this text in their names; they must not need the objects of others
   --rate LIST     of unthrottled, default (default both; the latter with a tenth of each size, since the Go binary
                   then sends 20 requests a second)
   --calm SECONDS  how long to watch a manager that has nothing to do (default 60; an hour is 3600)
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     scale: { type: 'string', default: '1' },
     only: { type: 'string', default: 'start,day,storm,daemons,quotas,autoscalers,volumes' },
+    match: { type: 'string', default: '' },
     rate: { type: 'string', default: 'unthrottled,default' },
     calm: { type: 'string', default: '60' },
     out: { type: 'string', default: join(import.meta.dirname, '../../../.cache/bench') },
@@ -69,7 +71,7 @@ async function main(): Promise<void> {
     const names = controllers.map(({ name }) => name);
     const { flags, share } = setting;
     const scale = Number(values.scale) * share;
-    const conditions: Conditions = { controllers: names, flags, scale, nodes: 20 };
+    const conditions: Conditions = { controllers: names, flags, scale, nodes: 20, match: values.match };
     const measurements: Measurement[] = [];
     all[rate] = measurements;
     // The nodes run in this process, whose code gets faster with use: what comes first would have the slower nodes.
