@@ -99,10 +99,10 @@ async function writeStatus(
   const key = keyOf(daemonSet);
   const isCurrent = isStatusCurrent(daemonSet, status);
   const isObserved = daemonSet.metadata.generation === daemonSet.status?.observedGeneration;
-  const changesDependents = changes.create.length > 0 || changes.delete.length > 0;
+  const expectsMore = changes.create.length > 0 || changes.delete.length > 0;
   const intervalMs = statusIntervalMsOf(status.desiredNumberScheduled);
   const mayWait = error === undefined && isObserved && !isRolledOut(status);
-  const waitMs = mayWait ? statusPace.waitMs(key, { changesDependents, isCurrent, intervalMs }) : 0;
+  const waitMs = mayWait ? statusPace.waitMs(key, { expectsMore, isCurrent, intervalMs }) : 0;
   if (isCurrent) return undefined;
   if (waitMs > 0) return waitMs;
   const resourceVersion = await applyStatus(client, daemonSet, status, signal);

@@ -43,6 +43,17 @@ describe('paceStatus', () => {
     expect(apply(planOf(write), rolling)).toEqual(planOf(write));
   });
 
+  test('a pod that has terminated is counted with the next, or after the interval', () => {
+    const { apply, advance } = setUp();
+    const plan = planOf({
+      kind: 'updateStatus',
+      deployment: frozen({ ...rolling, status: { ...rolling.status, terminatingReplicas: 1 } }),
+    });
+    expect(apply(plan, rolling)).toEqual({ actions: [], result: { requeueAfterMs: 100 } });
+    advance(100);
+    expect(apply(plan, rolling)).toBe(plan);
+  });
+
   test('a Deployment that resizes in every sync has its status written all the same', () => {
     const { apply, advance } = setUp();
     apply(planOf(resize, write), rolling);

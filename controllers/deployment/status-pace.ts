@@ -1,15 +1,16 @@
 import type { Cached, Deployment, ObjectKey } from '../../pkg/api/index.ts';
 import type { StatusPace } from '../../pkg/controller/index.ts';
 import type { Action, Plan } from './plan.ts';
+import { isSameStatus } from './status.ts';
 
 /** The minimum time between two status writes of a Deployment. ReplicaSets write theirs every 50 ms at most. */
 const intervalMs = 100;
 
 /**
  * The plan, without its status write if that has to wait. A Deployment that resizes a ReplicaSet syncs again as soon as
- * that ReplicaSet has followed: one write then has both changes. The status of a new generation is never deferred, nor
- * that of a new ReplicaSet: once its pods are available, no status would say that it was created, and the condition would
- * go on naming the ReplicaSet before it.
+ * that ReplicaSet has followed: one write then has both changes. Terminating pods are counted when the next is due. The
+ * status of a new generation is never deferred, nor that of a new ReplicaSet: once its pods are available, no status
+ * would say that it was created, and the condition would go on naming the ReplicaSet before it.
  */
 export function paceStatus(
   plan: Plan,
@@ -18,8 +19,8 @@ export function paceStatus(
   if (!plan.actions.some(writesStatus)) return plan;
   const isObserved = deployment.metadata.generation === deployment.status?.observedGeneration;
   const mayWait = isObserved && !plan.actions.some(creates);
-  const changesDependents = plan.actions.some(resizes);
-  const waitMs = mayWait ? pace.waitMs(key, { changesDependents, isCurrent: false, intervalMs }) : 0;
+  const expectsMore = plan.actions.some((action) => resizes(action) || countsTerminating(action, deployment));
+  const waitMs = mayWait ? pace.waitMs(key, { expectsMore, isCurrent: false, intervalMs }) : 0;
   if (waitMs === 0) {
     pace.wrote(key);
     return plan;
@@ -34,6 +35,16 @@ function writesStatus({ kind }: Action): boolean {
 
 function creates({ kind }: Action): boolean {
   return kind === 'createReplicaSet';
+}
+
+/** Pods that terminate do so together, and no rollout waits for their number. */
+function countsTerminating(action: Action, { status }: Cached<Deployment>): boolean {
+  if (action.kind !== 'updateStatus') return false;
+  const written = action.deployment.status;
+  const { terminatingReplicas } = status ?? {};
+  return (
+    written?.terminatingReplicas !== terminatingReplicas && isSameStatus(status, { ...written, terminatingReplicas })
+  );
 }
 
 /** Only a patch that changes the size has an event. */

@@ -5,7 +5,13 @@ import { applyScaling, applyStatus, type ApplyDeps, type ScalingFailure } from '
 import type { ReplicaMetrics } from './metrics.ts';
 import type { Replicated } from './replica-kinds.ts';
 import { planScaling } from './scaling.ts';
-import { computeStatus, isStatusCurrent, nextStatusChangeMs, type StatusInput } from './status.ts';
+import {
+  computeStatus,
+  differsInTerminatingOnly,
+  isStatusCurrent,
+  nextStatusChangeMs,
+  type StatusInput,
+} from './status.ts';
 
 export interface Snapshot<T extends Replicated> {
   readonly owner: Cached<T>;
@@ -86,7 +92,8 @@ async function writeStatus<T extends Replicated>(
   const status = computeStatus(input);
   const isCurrent = isStatusCurrent(input.owner, status);
   const mayWait = input.failure === undefined;
-  const waitMs = mayWait ? statusPace.waitMs(key, { changesDependents: input.scaled, isCurrent }) : 0;
+  const expectsMore = input.scaled || differsInTerminatingOnly(input.owner, status);
+  const waitMs = mayWait ? statusPace.waitMs(key, { expectsMore, isCurrent }) : 0;
   if (isCurrent) return undefined;
   if (waitMs > 0) return waitMs;
   const resourceVersion = await applyStatus(control, owner, status, signal);

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 
 import type { ReplicaSetStatus } from '../../pkg/api/index.ts';
 import { creationTime, frozen, pod, replicaSet, runningStatus } from '../../test/support/builders.ts';
-import { computeStatus, isStatusCurrent, nextStatusChangeMs, type StatusInput } from './status.ts';
+import {
+  computeStatus,
+  differsInTerminatingOnly,
+  isStatusCurrent,
+  nextStatusChangeMs,
+  type StatusInput,
+} from './status.ts';
 
 const createdMs = Date.parse(creationTime);
 const labels = { app: 'web' };
@@ -77,6 +83,20 @@ describe('computeStatus', () => {
       const { conditions = [] } = computeStatus(input({ owner, failure }));
       expect(conditions.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(expected);
     });
+  }
+});
+
+describe('differsInTerminatingOnly', () => {
+  const counts = { replicas: 2, readyReplicas: 2, observedGeneration: 1 };
+  const status: ReplicaSetStatus = { ...counts, terminatingReplicas: 1 };
+  const rows: { name: string; stored: ReplicaSetStatus; expected: boolean }[] = [
+    { name: 'is true when a pod has terminated', stored: { ...counts, terminatingReplicas: 2 }, expected: true },
+    { name: 'is true for the first count', stored: counts, expected: true },
+    { name: 'is false for the same status', stored: status, expected: false },
+    { name: 'is false if another count differs too', stored: { ...counts, replicas: 3 }, expected: false },
+  ];
+  for (const { name, stored, expected } of rows) {
+    test(name, () => expect(differsInTerminatingOnly(replicaSet({ status: stored }), status)).toBe(expected));
   }
 });
 

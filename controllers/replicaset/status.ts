@@ -70,6 +70,12 @@ export function isStatusCurrent(owner: Cached<Replicated>, status: ReplicaSetSta
   return isEqualJson(withoutZeros(owner.status ?? {}), withoutZeros(status));
 }
 
+/** Whether the owner already has this status but for the number of terminating pods. */
+export function differsInTerminatingOnly(owner: Cached<Replicated>, status: ReplicaSetStatus): boolean {
+  const others = (each: object): object => withoutZeros({ ...each, terminatingReplicas: undefined });
+  return !isStatusCurrent(owner, status) && isEqualJson(others(owner.status ?? {}), others(status));
+}
+
 /** The API server omits counts of zero, except for `terminatingReplicas`. */
 function withoutZeros(status: object): object {
   return Object.fromEntries(

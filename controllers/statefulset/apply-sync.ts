@@ -97,7 +97,7 @@ function statusWaitMs(
   const isObserved = set.metadata.generation === set.status?.observedGeneration;
   if (!isObserved || error !== undefined) return 0;
   const isCurrent = isStatusCurrent(set, status);
-  return statusPace.waitMs(keyOf(set), { changesDependents: changesPods, isCurrent });
+  return statusPace.waitMs(keyOf(set), { expectsMore: changesPods, isCurrent });
 }
 
 async function syncPods(

@@ -4,10 +4,10 @@ import { objectKey } from '../api/index.ts';
 import { StatusPace } from './status-pace.ts';
 
 const owner = objectKey('default', 'web');
-const changed = { changesDependents: false, isCurrent: false };
-const changing = { changesDependents: true, isCurrent: false };
-const current = { changesDependents: false, isCurrent: true };
-const changingOnly = { changesDependents: true, isCurrent: true };
+const changed = { expectsMore: false, isCurrent: false };
+const changing = { expectsMore: true, isCurrent: false };
+const current = { expectsMore: false, isCurrent: true };
+const changingOnly = { expectsMore: true, isCurrent: true };
 
 /** One sync: when, what it finds, and how long its status write has to wait. */
 interface Sync {

@@ -4,8 +4,11 @@ import { statusIntervalMs } from './intervals.ts';
 import { Pace } from './pace.ts';
 
 export interface StatusOfSync {
-  /** Whether the sync has created, changed or deleted dependents whose events enqueue the owner. */
-  readonly changesDependents: boolean;
+  /**
+   * Whether the status is about to change again: the sync has created, changed or deleted dependents, or dependents
+   * terminate, which they often do together. Their events enqueue the owner.
+   */
+  readonly expectsMore: boolean;
   /** Whether the server has this status already. */
   readonly isCurrent: boolean;
   /** The minimum time between two status writes of this owner. Default 50 ms. */
@@ -14,12 +17,12 @@ export interface StatusOfSync {
 
 /**
  * Joins the status writes of an owner. Each costs the server as much as a pod, and an event that enqueues the owner
- * again. A sync that changes dependents leaves the status to a later sync, which has observed the change: one write then
- * has both.
+ * again. A sync that expects more changes leaves the status to a later sync, which has observed them: one write then has
+ * all.
  */
 export class StatusPace<K = ObjectKey> {
   readonly #pace: Pace<K>;
-  /** Owners whose dependents were changed without a status write. */
+  /** Owners whose status was left to a later sync. */
   readonly #deferred = new Set<K>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -27,16 +30,16 @@ export class StatusPace<K = ObjectKey> {
   }
 
   /**
-   * How long the status write of this sync has to wait; 0 if it is due, or if there is nothing to write. Changes of
-   * dependents defer it once only: pods that are deleted all the time must not keep the status from being written.
+   * How long the status write of this sync has to wait; 0 if it is due, or if there is nothing to write. Expected
+   * changes defer it once only: pods that are deleted all the time must not keep the status from being written.
    */
-  waitMs(key: K, { changesDependents, isCurrent, intervalMs = statusIntervalMs }: StatusOfSync): number {
-    if (changesDependents && !this.#deferred.has(key)) {
+  waitMs(key: K, { expectsMore, isCurrent, intervalMs = statusIntervalMs }: StatusOfSync): number {
+    if (expectsMore && !this.#deferred.has(key)) {
       this.#deferred.add(key);
       this.#pace.ran(key);
     }
     if (!isCurrent) return this.#pace.waitMs(key, intervalMs);
-    if (!changesDependents) this.#deferred.delete(key);
+    if (!expectsMore) this.#deferred.delete(key);
     return 0;
   }
 
