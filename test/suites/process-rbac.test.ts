@@ -676,6 +676,7 @@ test('the manifests grant no more than that, and metrics to users with the role 
     'ServiceAccount kube-controller-manager',
     'ClusterRoleBinding system:kube-controller-manager',
     'ClusterRole kube-controller-manager-metrics-reader',
+    'ClusterRole kube-controller-manager-loop-viewer',
   ]);
   const scraper = { user: 'scraper' };
   await run(
