@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { objectKey, type Cached, type Deployment } from '../../pkg/api/index.ts';
 import { StatusPace } from '../../pkg/controller/index.ts';
-import { deployment, frozen, replicaSet } from '../../test/support/builders.ts';
+import { deployment, frozen } from '../../test/support/builders.ts';
 import type { Action, Plan } from './plan.ts';
 import { paceStatus } from './status-pace.ts';
 
@@ -67,11 +67,14 @@ describe('paceStatus', () => {
     expect(apply(planOf(resize, write), changed)).toEqual(planOf(resize, write));
   });
 
-  test('the status of a new ReplicaSet is written at once: a later status would not say that it was created', () => {
+  test('another reason for the progress is written at once: the rollout may be complete by the next write', () => {
     const { apply } = setUp();
     apply(planOf(write), rolling);
-    const plan = planOf({ kind: 'createReplicaSet', replicaSet: replicaSet({ name: 'web-1' }) }, write);
+    const condition = { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated' };
+    const begun = frozen({ ...rolling, status: { ...rolling.status, conditions: [condition] } });
+    const plan = planOf(resize, { kind: 'updateStatus', deployment: begun });
     expect(apply(plan, rolling)).toBe(plan);
+    expect(apply(plan, begun)).toMatchObject({ actions: [resize] });
   });
 
   test('a plan without a status write is left alone', () => {

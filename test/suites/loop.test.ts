@@ -69,6 +69,10 @@ test('the page of a Deployment that does not move names the reason', async ({ si
     '--leader-elect=false',
     '--use-service-account-credentials=true',
   ]);
+  // Until the quota has a status that admission has observed, it limits nothing.
+  const pod = { metadata: { name: 'tried' }, spec: { containers: [{ name: 'app', image: 'example' }] } };
+  const tried = { method: 'POST', path: `/api/v1/namespaces/${namespace}/pods?dryRun=All`, body: pod };
+  await eventually(async () => (await cluster().request(tried)).status === 403, signal);
   await client.create(Deployments, webOf(namespace), signal);
   await eventually(async () => {
     const text = await textOf(manager, `deployment/${namespace}/web`);
