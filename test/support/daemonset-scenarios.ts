@@ -165,6 +165,7 @@ export const daemonSetScenarios: Readonly<
   async 'stuck-surge'(user, name) {
     await user.daemonSet(name, surging);
     await user.untilDaemonsRun(name);
+    await user.untilOlder(name);
     await user.update(name, 'two', neverReady);
     await eventually(async () => (await user.pods(name)).length === 4, user.signal);
     return user.untilStatus(name, { numberReady: 3, updatedNumberScheduled: 0 });

@@ -115,6 +115,15 @@ export class DaemonSetUser extends WorkloadUser {
     return (await this.client.listAll(Pods, { namespace, labelSelector: `app=${app}` }, signal)).items;
   }
 
+  /**
+   * Waits until pods that are created from now on are younger than those of the `app`. Their times are whole seconds, and
+   * of two pods of the same second on a node, the status counts the one whose name comes first.
+   */
+  async untilOlder(app: string): Promise<void> {
+    const isOlder = ({ metadata }: Pod): boolean => Date.parse(metadata.creationTimestamp) + 1000 <= Date.now();
+    await eventually(async () => (await this.pods(app)).every(isOlder), this.signal);
+  }
+
   async podOn(app: string, node: string): Promise<Pod> {
     return eventually(async () => {
       const pods = await this.pods(app);
