@@ -11,6 +11,7 @@ const aboutServers = [
   'ground',
   'hostile-objects',
   'kubeadm-join',
+  'loop',
   'namespace-many-pods',
   'package',
   'policy-status',
