@@ -4,13 +4,16 @@ import {
   type Deployment,
   Deployments,
   EndpointSlices,
+  Jobs,
+  PodGroups,
   Pods,
   type ReplicaSet,
   ReplicaSets,
   Services,
   type UntypedObject,
+  Workloads,
 } from '../../pkg/api/index.ts';
-import { build, deployment, endpointSlice, pod, replicaSet, runningStatus, service } from './builders.ts';
+import { build, deployment, endpointSlice, job, pod, replicaSet, runningStatus, service } from './builders.ts';
 import { compareStates, dumped, type State } from './compare-state.ts';
 import type { DumpedObject } from './compare-symbols.ts';
 
@@ -264,6 +267,24 @@ describe('compareStates', () => {
     const scaled = changed(changed(object, ['spec', 'replicas'], 7), ['metadata', 'generation'], 5);
     const differences = compareStates(state, withObject(other, index, scaled), { ignore: ['*:metadata.generation'] });
     expect(differences).toEqual(['ReplicaSet web-{hash:1}: spec.replicas: a 1, b 7']);
+  });
+
+  test('numbers hashed names within their kind, whatever the order of the hashes', () => {
+    const gang = (workload: string, group: string): State => {
+      const owner = job({ name: 'gang' });
+      const ofJob = { kind: Jobs, object: owner };
+      const template = { workload: { workloadName: workload, podGroupTemplateName: 'gang' } };
+      const spec = { podGroupTemplateRef: template, schedulingPolicy: {} };
+      return {
+        namespace: 'default',
+        objects: [
+          dumped(Jobs, owner),
+          dumped(Workloads, build(Workloads, { name: workload, owner: ofJob }, { spec: { podGroupTemplates: [] } })),
+          dumped(PodGroups, build(PodGroups, { name: group, owner: ofJob }, { spec })),
+        ],
+      };
+    };
+    expect(compareStates(gang('gang-111', 'gang-222'), gang('gang-444', 'gang-333'))).toEqual([]);
   });
 
   test('distinguishes the pods of two ReplicaSets', () => {

@@ -99,20 +99,24 @@ function randomised(name: string, prefix: string): string {
   return name.startsWith(prefix) ? `${prefix}{random}` : name;
 }
 
-/** Numbers the ReplicaSets of a Deployment, the revisions of a DaemonSet and the Jobs of a CronJob by their order. */
+/**
+ * Numbers the ReplicaSets of a Deployment, the revisions of a DaemonSet and the Jobs of a CronJob by their order. Each kind
+ * is numbered by itself: two objects of different kinds may be created in the same second, where only hashes order them.
+ */
 function numbered(
   objects: readonly DumpedObject[],
   names: ReadonlyMap<UntypedObject, string>,
 ): ReadonlyMap<UntypedObject, string> {
   const groups = Map.groupBy(
-    objects.map(({ object }) => object).filter((object) => /\{(?:hash|minute)\}$/.test(names.get(object) ?? '')),
-    (object) => names.get(object) ?? '',
+    objects.filter(({ object }) => /\{(?:hash|minute)\}$/.test(names.get(object) ?? '')),
+    ({ kind, object }) => `${kind} ${names.get(object) ?? ''}`,
   );
   const byUid = new Map<string, string>();
   const result = new Map(names);
-  for (const [symbol, members] of groups) {
-    for (const [index, member] of members.sort(byAge).entries()) {
-      const own = symbol.replace(/\}$/, `:${index + 1}}`);
+  for (const members of groups.values()) {
+    const byOrder = members.map(({ object }) => object).sort(byAge);
+    for (const [index, member] of byOrder.entries()) {
+      const own = (names.get(member) ?? '').replace(/\}$/, `:${index + 1}}`);
       byUid.set(member.metadata.uid, own);
       result.set(member, own);
     }
