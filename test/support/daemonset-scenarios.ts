@@ -84,6 +84,7 @@ export const daemonSetScenarios: Readonly<
   async 'removes-duplicates'(user, name, [first]) {
     await user.daemonSet(name);
     await user.untilDaemonsRun(name);
+    await user.untilOlder(name); // else the names decide which of the two is the duplicate
     const { spec, metadata } = await user.podOn(name, first);
     const { namespace, labels } = metadata;
     const second = { metadata: { namespace, name: `${name}-second`, labels }, spec: { ...spec, nodeName: first } };
