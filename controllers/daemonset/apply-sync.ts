@@ -8,21 +8,14 @@ import {
   type Node,
   type Pod,
 } from '../../pkg/api/index.ts';
-import {
-  asError,
-  decided,
-  statusIntervalMs,
-  type Claims,
-  type Pace,
-  type ReconcileResult,
-} from '../../pkg/controller/index.ts';
+import { asError, decided, type Claims, type ReconcileResult, type StatusPace } from '../../pkg/controller/index.ts';
 import type { Store } from '../../informers/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { applyHistory, applyRevisionDeletions, type HistoryDeps } from './apply-history.ts';
 import { applyPods, applyStatus, type PodDeps } from './apply.ts';
 import type { FailedPodBackoff } from './failed-pod-backoff.ts';
 import { planHistory, selectSurplus } from './history.ts';
-import { isStatusCurrent } from './status.ts';
+import { isRolledOut, isStatusCurrent, statusIntervalMsOf } from './status.ts';
 import { planSync, soonest, type SyncPlan } from './sync.ts';
 
 export interface SyncDeps extends PodDeps, HistoryDeps {
@@ -31,7 +24,7 @@ export interface SyncDeps extends PodDeps, HistoryDeps {
   readonly nodes: Pick<Store<Node>, 'list'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly backoff: FailedPodBackoff;
-  readonly statusPace: Pace;
+  readonly statusPace: StatusPace;
   readonly allowComparisons: boolean;
 }
 
@@ -73,7 +66,7 @@ export async function syncDaemonSet(
   const surplus = selectSurplus(daemonSet, history.old, pods);
   const error =
     (await applyPods(plan, daemonSet, deps, signal)) ?? (await deleteSurplus(surplus, daemonSet, deps, signal));
-  const waitMs = await writeStatus(daemonSet, plan, deps, signal);
+  const waitMs = await writeStatus(daemonSet, { ...plan, error }, deps, signal);
   if (error !== undefined) throw error;
   return { requeueAfterMs: soonest(waitMs, plan.requeueAfterMs) };
 }
@@ -93,20 +86,27 @@ async function deleteSurplus(
   }
 }
 
-/** Writes the status if it has changed. If the last write was too recent, returns the time to wait instead. */
+/**
+ * Writes the status if it has changed. If the last write was too recent, returns the time to wait instead. The status of
+ * a new generation, of a failed sync, and of a rollout that is complete is written at once.
+ */
 async function writeStatus(
   daemonSet: Cached<DaemonSet>,
-  { status }: SyncPlan,
+  { changes, status, error }: SyncPlan & { readonly error: Error | undefined },
   { client, pendingStatus, statusPace }: SyncDeps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  if (isStatusCurrent(daemonSet, status)) return undefined;
   const key = keyOf(daemonSet);
-  const mayWait = daemonSet.metadata.generation === daemonSet.status?.observedGeneration;
-  const waitMs = mayWait ? statusPace.waitMs(key, statusIntervalMs) : 0;
+  const isCurrent = isStatusCurrent(daemonSet, status);
+  const isObserved = daemonSet.metadata.generation === daemonSet.status?.observedGeneration;
+  const expectsMore = changes.create.length > 0 || changes.delete.length > 0;
+  const intervalMs = statusIntervalMsOf(status.desiredNumberScheduled);
+  const mayWait = error === undefined && isObserved && !isRolledOut(status);
+  const waitMs = mayWait ? statusPace.waitMs(key, { expectsMore, isCurrent, intervalMs }) : 0;
+  if (isCurrent) return undefined;
   if (waitMs > 0) return waitMs;
   const resourceVersion = await applyStatus(client, daemonSet, status, signal);
   if (resourceVersion !== undefined) pendingStatus.wrote(key, resourceVersion);
-  statusPace.ran(key);
+  statusPace.wrote(key);
   return undefined;
 }

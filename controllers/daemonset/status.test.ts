@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Pod } from '../../pkg/api/index.ts';
 import { daemonSet, node, pod, runningStatus } from '../../test/support/builders.ts';
 import { layOut } from './daemon-pods.ts';
-import { computeStatus, isStatusCurrent } from './status.ts';
+import { computeStatus, isRolledOut, isStatusCurrent, statusIntervalMsOf } from './status.ts';
 
 const nowMs = Date.parse('2026-01-01T00:10:00Z');
 const podOn = (
@@ -81,4 +81,35 @@ describe('isStatusCurrent', () => {
     const other = daemonSet({ status: { ...counts, observedGeneration: 1 } });
     expect(isStatusCurrent(other, status)).toBe(false);
   });
+});
+
+describe('isRolledOut', () => {
+  const complete = {
+    currentNumberScheduled: 2,
+    desiredNumberScheduled: 2,
+    numberMisscheduled: 0,
+    numberReady: 2,
+    updatedNumberScheduled: 2,
+    numberAvailable: 2,
+  };
+  const rows: { name: string; differs: Partial<typeof complete>; expected: boolean }[] = [
+    { name: 'is true when every node has an available pod of the current revision', differs: {}, expected: true },
+    { name: 'is false while a pod is not available', differs: { numberAvailable: 1 }, expected: false },
+    { name: 'is false while a pod has an older revision', differs: { updatedNumberScheduled: 1 }, expected: false },
+    { name: 'is false while a node must not have its pod', differs: { numberMisscheduled: 1 }, expected: false },
+  ];
+  for (const { name, differs, expected } of rows) {
+    test(name, () => expect(isRolledOut({ ...complete, ...differs })).toBe(expected));
+  }
+});
+
+describe('statusIntervalMsOf', () => {
+  const rows = [
+    { name: 'is that of other owners for a few nodes', nodes: 3, expected: 50 },
+    { name: 'grows with the nodes', nodes: 100, expected: 500 },
+    { name: 'is at most a second', nodes: 5000, expected: 1000 },
+  ];
+  for (const { name, nodes, expected } of rows) {
+    test(name, () => expect(statusIntervalMsOf(nodes)).toBe(expected));
+  }
 });

@@ -9,6 +9,24 @@ export interface StatusInput {
   readonly nowMs: number;
 }
 
+/**
+ * The minimum time between two status writes: 50 ms, and 1 s from 200 nodes on. Pods of many nodes become ready one by
+ * one, over seconds: a write every 50 ms would tell of a few pods each.
+ */
+export function statusIntervalMsOf(nodes: number): number {
+  return Math.min(1000, Math.max(50, nodes * 5));
+}
+
+/** Whether every node has an available pod of the current revision: no pod is about to change. */
+export function isRolledOut(status: DaemonSetStatus): boolean {
+  const { desiredNumberScheduled, updatedNumberScheduled, numberAvailable, numberMisscheduled } = status;
+  return (
+    updatedNumberScheduled === desiredNumberScheduled &&
+    numberAvailable === desiredNumberScheduled &&
+    numberMisscheduled === 0
+  );
+}
+
 /** The counts of the status. If a node has several pods, the oldest counts. */
 export function computeStatus({ daemonSet, layout, current, nowMs }: StatusInput): DaemonSetStatus {
   const { minReadySeconds = 0 } = daemonSet.spec;

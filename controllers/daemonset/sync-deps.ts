@@ -9,7 +9,7 @@ import {
   type DaemonSet,
   type Pod,
 } from '../../pkg/api/index.ts';
-import { createClaims, Pace, PendingWrites, type ControllerContext } from '../../pkg/controller/index.ts';
+import { createClaims, PendingWrites, StatusPace, type ControllerContext } from '../../pkg/controller/index.ts';
 import type { SyncDeps } from './apply-sync.ts';
 import { FailedPodBackoff } from './failed-pod-backoff.ts';
 
@@ -42,7 +42,7 @@ export function createSyncDeps(context: ControllerContext): SyncDeps {
     pendingRevisions,
     pendingStatus: new PendingWrites<DaemonSet>(owners, clock),
     inTerminatingNamespace: new Map(),
-    statusPace: new Pace(clock),
+    statusPace: new StatusPace(clock),
     backoff: new FailedPodBackoff(clock),
     clock,
     allowComparisons: context.gates.isEnabled('TaintTolerationComparisonOperators'),

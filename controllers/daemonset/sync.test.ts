@@ -61,5 +61,5 @@ test('the soonest of several delays', () => {
 });
 
 test('syncs are further apart the more pods there are, up to 100 ms', () => {
-  expect([0, 50, 500, 5000, 50_000].map(syncIntervalMs)).toEqual([0, 1, 10, 100, 100]);
+  expect([0, 1, 100, 2500, 50_000].map(syncIntervalMs)).toEqual([0, 2, 20, 100, 100]);
 });
