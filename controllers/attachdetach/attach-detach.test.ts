@@ -70,6 +70,13 @@ const attachmentsOf = ({ server }: TestContext) =>
 const reportedOf = ({ server }: TestContext) => server.stored(Nodes)[0]?.status?.volumesAttached ?? [];
 const deletePod = ({ server }: TestContext) => server.delete(Pods, keyOf(user), { gracePeriodSeconds: 0 }, signal);
 
+/** Nodes report at intervals. */
+async function untilReported({ clock }: TestContext): Promise<void> {
+  await settle();
+  await clock.advance(100);
+  await settle();
+}
+
 describe('after a restart', () => {
   test('an attached volume that a pod needs costs no write', async () => {
     const base = createTestContext();
@@ -86,7 +93,7 @@ describe('after a restart', () => {
     const base = createTestContext();
     base.server.seed(Nodes, machine({ isReported: true }));
     base.server.seed(VolumeAttachments, attachmentObject(true));
-    await whileRunning(base, createAttachDetachController(base.context, options), settle);
+    await whileRunning(base, createAttachDetachController(base.context, options), () => untilReported(base));
     expect(base.client.writes.map(({ verb }) => verb)).toEqual(['patch', 'delete']); // the node is told first
     expect([attachmentsOf(base), reportedOf(base)]).toEqual([[], []]);
   });
@@ -97,10 +104,25 @@ describe('after a restart', () => {
     base.server.seed(Pods, user);
     base.server.seed(Nodes, machine());
     base.server.seed(VolumeAttachments, attachmentObject(true));
-    await whileRunning(base, createAttachDetachController(base.context, options), settle);
+    await whileRunning(base, createAttachDetachController(base.context, options), () => untilReported(base));
     expect(base.client.writes.map(({ verb }) => verb)).toEqual(['patch']);
     expect(reportedOf(base)).toEqual([{ name: volumeName, devicePath: '' }]);
     expect(base.recorded.map(({ reason }) => reason)).toEqual(['SuccessfulAttachVolume']);
+  });
+
+  test('a node that was synced a moment ago waits with its next report', async () => {
+    const base = createTestContext();
+    seedVolume(base);
+    base.server.seed(Pods, user);
+    base.server.seed(Nodes, machine());
+    base.server.seed(VolumeAttachments, attachmentObject(true));
+    await whileRunning(base, createAttachDetachController(base.context, options), async () => {
+      await settle();
+      expect(reportedOf(base)).toEqual([]);
+      await base.clock.advance(100);
+      await settle();
+      expect(reportedOf(base)).toHaveLength(1);
+    });
   });
 
   test('a VolumeAttachment that nobody reported is removed, also of a volume without a PersistentVolume', async () => {
@@ -241,7 +263,7 @@ test('volumes follow a CSIDriver that says that nothing has to be attached', asy
   base.server.seed(VolumeAttachments, attachmentObject(true));
   await whileRunning(base, createAttachDetachController(base.context, options), async () => {
     await base.server.create(CSIDrivers, { metadata: { name: driver }, spec: { attachRequired: false } }, signal);
-    await settle();
+    await untilReported(base);
     expect(attachmentsOf(base)).toEqual([]);
     await base.server.delete(CSIDrivers, objectKey(undefined, driver), {}, signal);
     await settle();
@@ -299,7 +321,7 @@ test('metrics count the volumes of both states, those of pods, and forced detach
     const taints = [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }];
     await base.server.patch(Nodes, objectKey(undefined, 'a'), { type: 'merge', body: { spec: { taints } } }, signal);
     await deletePod(base);
-    await settle();
+    await untilReported(base);
   });
   expect(await linesOf('storage_count')).toEqual([]);
   expect(await linesOf('attachdetach_controller_total_volumes')).toEqual([]);

@@ -16,6 +16,8 @@ import { verifyAttached } from './verify.ts';
 
 /** An operation sends its request and ends: waiting for the external attacher occupies no worker. */
 const workers = 10;
+/** Volumes of a node are attached one by one, and reported together, at the interval at which Go looks for changes. */
+const reportIntervalMs = 100;
 
 export interface LoopOptions {
   /** Undefined: attached volumes are never verified. */
@@ -61,7 +63,7 @@ export function createLoops(deps: LoopDeps, reconciles: Reconciles, handlers: re
   }
 
   const { node, known, volume } = reconciles;
-  const care = { primary: informers.nodes.store, ownWrites: [pending] };
+  const care = { primary: informers.nodes.store, ownWrites: [pending], minIntervalMs: () => reportIntervalMs };
   return [
     (signal) => runWorkers({ ...base, queue: queues.pods, reconcile: reconcilePod }, signal),
     (signal) => runWorkers({ ...base, queue: queues.volumes, reconcile: volume, primary: known }, signal),
