@@ -76,17 +76,18 @@ export function createQuotaUsage(context: ControllerContext, { quotas, sync }: D
     clock,
     evaluators,
     // Users wait for what has become free. What was added, the API server has charged already.
-    onChange: (key, change) => (change === 'decrease' && isDifferent(key) ? sync(key) : check(key)),
+    onChange: (key, change) => (change === 'decrease' ? sync(key) : check(key)),
   });
 
-  function isDifferent(key: ObjectKey): boolean {
+  function syncIfDifferent(key: ObjectKey): void {
     const quota = quotas.get(key);
-    return quota !== undefined && planStatus(quota, ledger.usageOf(key).usage) !== undefined;
+    if (quota !== undefined && planStatus(quota, ledger.usageOf(key).usage) !== undefined) sync(key);
   }
 
+  /** Compares status and usage once events have settled, instead of with each event of an object and of its quota. */
   function check(key: ObjectKey): void {
     checks.cancelDelay(key);
-    if (isDifferent(key)) checks.addAfter(key, settleMs);
+    checks.addAfter(key, settleMs);
   }
 
   function recount(key: ObjectKey): void {
@@ -96,7 +97,7 @@ export function createQuotaUsage(context: ControllerContext, { quotas, sync }: D
 
   return {
     kinds,
-    loops: [checkStatuses(context, checks, sync), followDiscovery(context, kinds)],
+    loops: [checkStatuses(context, checks, syncIfDifferent), followDiscovery(context, kinds)],
     isTracked: (name) => evaluators.forNames([name]).length > 0,
     async count(quota) {
       ledger.track(quota);
@@ -115,9 +116,9 @@ export function createQuotaUsage(context: ControllerContext, { quotas, sync }: D
 
 type Loop = (signal: AbortSignal) => Promise<void>;
 
-function checkStatuses(context: ControllerContext, queue: WorkQueue<ObjectKey>, sync: Deps['sync']): Loop {
+function checkStatuses(context: ControllerContext, queue: WorkQueue<ObjectKey>, check: Deps['sync']): Loop {
   const reconcile = async (key: ObjectKey): Promise<ReconcileResult> => {
-    sync(key);
+    check(key);
     return {};
   };
   const work = { name: 'checks', context: { ...context, reconciles: uncounted }, queue, reconcile };

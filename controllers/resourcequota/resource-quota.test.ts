@@ -95,6 +95,39 @@ test('a new object that the API server has charged costs no write', async () => 
   });
 });
 
+test('an object that replaces another costs one write', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+  const former = base.server.seed(Pods, sized('former', '1'));
+  await run(base, async () => {
+    const writes = base.client.writes.length;
+    await base.server.delete(Pods, keyOf(former), {}, signal);
+    await settle();
+    await charge(base, { pods: '2' });
+    base.server.seed(Pods, sized('new', '1'));
+    await pass(base, 10_000);
+    expect(usedOf(base)).toEqual({ pods: '1' });
+    expect(base.client.writes.length).toBe(writes + 1);
+  });
+});
+
+test('a status that the API server has changed meanwhile is written again after a moment', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+  const former = base.server.seed(Pods, sized('former', '1'));
+  let refused = 0;
+  await run(base, async () => {
+    base.client.before('update', () => {
+      if (refused++ === 0) throw apiError(409, 'Conflict', 'the object has been modified');
+    });
+    await base.server.delete(Pods, keyOf(former), {}, signal);
+    await pass(base, 60);
+    expect([usedOf(base), refused]).toEqual([{ pods: '1' }, 1]);
+    await pass(base, 60);
+    expect([usedOf(base), refused]).toEqual([{ pods: '0' }, 2]);
+  });
+});
+
 test('objects of a namespace are read once, not with each change', async () => {
   const base = contextWith([Pods]);
   base.server.seed(ResourceQuotas, quota({ pods: '5000' }));

@@ -41,7 +41,9 @@ export function createResourceQuotaController(context: ControllerContext, option
   const firstQueue = context.queueFor('resourcequota_priority');
   const quotas = context.informers.informerFor(ResourceQuotas);
   const pending = new PendingWrites<ResourceQuota>(quotas, clock);
-  const usage = createQuotaUsage(context, { quotas: quotas.store, sync: (key) => queue.add(key) });
+  // Objects are often deleted together, or replaced: one write then has all, and is no conflict with the new charge.
+  const syncSoon = (key: ObjectKey): void => queue.addAfter(key, statusIntervalMs);
+  const usage = createQuotaUsage(context, { quotas: quotas.store, sync: syncSoon });
 
   const enqueue = (quota: Cached<ResourceQuota>): void => {
     (lacksUsage(quota, usage.isTracked) ? firstQueue : queue).add(keyOf(quota));
@@ -64,7 +66,9 @@ export function createResourceQuotaController(context: ControllerContext, option
     const known = usage.of(key);
     if (known.missing === 'soon') return { requeueAfterMs: recheckMs.soon };
     const status = decided(planStatus(quota, known.usage));
-    if (status !== undefined) await applyStatus(quota, status, { client, pending }, signal);
+    const isWritten = status === undefined || (await applyStatus(quota, status, { client, pending }, signal));
+    // Time for the cache to observe the status with the new charge: a write before that would be a conflict again.
+    if (!isWritten) return { requeueAfterMs: statusIntervalMs };
     return known.missing === 'late' ? { requeueAfterMs: recheckMs.late } : {};
   }
 
