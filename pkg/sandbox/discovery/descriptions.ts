@@ -40,8 +40,8 @@ function readDeclaration(typeName: string): string | undefined {
   return undefined;
 }
 
-/** In the built library. */
-const builtIn = (): URL => new URL('../../../models/', import.meta.url);
+/** In the built library, wherever in it the build has put this code. */
+const builtIn = (): URL => new URL('dist/lib/models/', import.meta.resolve('kube-controller-manager/package.json'));
 const installed = (): string => import.meta.resolve('@kubernetes/client-node');
 
 export function parseDeclaration(text: string): Description {
