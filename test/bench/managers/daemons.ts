@@ -13,10 +13,17 @@ function daemonSet(namespace: string, name: string): object {
   };
 }
 
-/** Until this many DaemonSets have an available pod of their newest template on every node. */
-function untilRolledOut(stage: Stage, namespace: string, wanted: { sets: number; nodes: number }): Promise<void> {
-  const isRolledOut = ({ metadata, status }: DaemonSet): boolean =>
-    status?.observedGeneration === metadata.generation &&
+interface Wanted {
+  readonly sets: number;
+  readonly nodes: number;
+  readonly generation?: number | undefined;
+}
+
+/** Until this many DaemonSets, in this generation, have an available pod of their newest template on every node. */
+function untilRolledOut(stage: Stage, namespace: string, wanted: Wanted): Promise<void> {
+  const { generation = 1 } = wanted;
+  const isRolledOut = ({ status }: DaemonSet): boolean =>
+    status?.observedGeneration === generation &&
     status?.updatedNumberScheduled === wanted.nodes &&
     status.numberAvailable === wanted.nodes;
   return stage.until(DaemonSets, namespace, (found) => found.filter(isRolledOut).length === wanted.sets);
@@ -56,8 +63,8 @@ export async function measureDaemons(manager: ManagerName, conditions: Condition
         async run(stage, namespace) {
           const body = { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } } };
           const key = objectKey(namespace, 'daemon');
-          await stage.client.patch(DaemonSets, key, { type: 'strategic', body }, stage.signal);
-          await untilRolledOut(stage, namespace, one);
+          const { metadata } = await stage.client.patch(DaemonSets, key, { type: 'strategic', body }, stage.signal);
+          await untilRolledOut(stage, namespace, { ...one, generation: metadata.generation });
         },
       },
     ],

@@ -13,7 +13,7 @@ import {
   type KubeObject,
   type StatefulSet,
 } from '../../../pkg/api/index.ts';
-import { ClientBuilder, isNotFound, loadKubeconfig, type Client } from '../../../pkg/client/index.ts';
+import { ClientBuilder, isConflict, isNotFound, loadKubeconfig, type Client } from '../../../pkg/client/index.ts';
 import { startHollowNodes } from '../../../pkg/hollow/index.ts';
 import { systemClock } from '../../../pkg/time/index.ts';
 import { startCluster, type Cluster } from '../../cluster/index.ts';
@@ -64,33 +64,49 @@ export class Stage implements AsyncDisposable {
   /** Creates many objects, 32 at a time. */
   async createAll<T extends KubeObject>(kind: Kind<T>, objects: readonly object[]): Promise<void> {
     const queue = objects.values();
+    let refused = 0;
+    const create = async (object: object): Promise<void> => {
+      try {
+        await this.client.create(kind, object as T, this.signal);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        refused++; // others write the quota of the namespace, and the API server gave up charging it
+        await create(object);
+      }
+    };
     const worker = async (): Promise<void> => {
-      for (const object of queue) await this.client.create(kind, object as T, this.signal);
+      for (const object of queue) await create(object);
     };
     await Promise.all(Array.from({ length: 32 }, worker));
+    if (refused > 0) console.log(`${refused} of ${objects.length} ${kind.resource} were refused once: conflict`);
   }
 
-  /** Follows the objects of a kind in the namespace, or in all, until they are as wanted. Asks for nothing twice: that would count. */
+  /** Follows the objects of a kind in the namespace, or in all, until they are as wanted. */
   async until<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string | undefined,
     areDone: (objects: readonly T[]) => boolean,
   ): Promise<void> {
-    const { items, metadata } = await this.client.listAll(kind, { namespace, resourceVersion: '0' }, this.signal);
-    const objects = new Map(items.map((item) => [item.metadata.uid, item]));
+    let objects: Map<string, T> | undefined;
     const stop = new AbortController();
-    const { resourceVersion } = metadata;
     const follow = async (): Promise<never> => {
-      for await (const event of this.client.watch(kind, { namespace, resourceVersion }, stop.signal)) {
-        if (event.type === 'BOOKMARK') continue;
-        if (event.type === 'DELETED') objects.delete(event.object.metadata.uid);
-        else objects.set(event.object.metadata.uid, event.object);
+      for (;;) {
+        const { items, metadata } = await this.client.listAll(kind, { namespace, resourceVersion: '0' }, stop.signal);
+        const known = new Map(items.map((item) => [item.metadata.uid, item]));
+        objects = known;
+        const { resourceVersion } = metadata;
+        for await (const event of this.client.watch(kind, { namespace, resourceVersion }, stop.signal)) {
+          if (event.type === 'BOOKMARK') continue;
+          if (event.type === 'DELETED') known.delete(event.object.metadata.uid);
+          else known.set(event.object.metadata.uid, event.object);
+        }
+        // The server ends a watch that is not read fast enough: this process runs the nodes too.
       }
-      throw new Error(`the watch of ${kind.resource} has ended`);
     };
     const following = follow();
     const look = async (): Promise<void> => {
-      while (!areDone([...objects.values()])) await systemClock.sleep(lookMs, this.signal);
+      const isDone = (): boolean => objects !== undefined && areDone([...objects.values()]);
+      while (!isDone()) await systemClock.sleep(lookMs, this.signal);
     };
     try {
       await Promise.race([look(), following]);
