@@ -20,7 +20,7 @@ const subjects = [
   'pkg/taints',
   'pkg/volumes',
 ];
-const belowClient = ['pkg/api', ...leaves];
+const belowClient = ['pkg/api', 'pkg/protobuf', ...leaves];
 const belowEngine = ['pkg/client', ...belowClient];
 const belowController = ['pkg/flags', 'informers', 'workqueue', 'pkg/events', 'pkg/leaderelection', ...belowEngine];
 const belowControllers = [
@@ -45,6 +45,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['pkg/log', ['pkg/time']],
   ['pkg/metrics', ['pkg/time']],
   ['pkg/api', leaves],
+  ['pkg/protobuf', ['pkg/api']],
   ['pkg/client', belowClient],
   ['pkg/server', belowEngine],
   ['pkg/events', belowEngine],

@@ -5,7 +5,8 @@ import { CORE_SCHEMA, load } from 'js-yaml';
 
 import { badRequest, Failure } from '../failure.ts';
 import type { Registry } from '../registry/index.ts';
-import { decodeProtobuf, objectType, ProtobufError, readEnvelope, type ObjectType } from '../schema/index.ts';
+import { ProtobufError, readEnvelope } from '../../protobuf/index.ts';
+import { decodeProtobuf, objectType, type ObjectType } from '../schema/index.ts';
 
 /** The limit of kube-apiserver: the limit of etcd, plus room for the patch around it. */
 const maxBytes = 3 * 1024 * 1024;
@@ -71,11 +72,11 @@ const passing: Readonly<Record<string, string>> = {
 /** Go clients send built-in kinds as protobuf, and accept JSON in return. */
 function parseProtobuf(body: Buffer, registry: Registry): unknown {
   try {
-    const { apiVersion, kind, raw } = readEnvelope(body);
+    const { apiVersion, kind, content } = readEnvelope({ bytes: body, start: 0, end: body.length });
     const type = typeOf(apiVersion, kind, registry);
     if (type === undefined)
       throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
-    return { ...decodeProtobuf(raw, type), apiVersion, kind };
+    return { ...decodeProtobuf(content, type), apiVersion, kind };
   } catch (error) {
     if (error instanceof ProtobufError) throw badRequest(error.message);
     throw error;

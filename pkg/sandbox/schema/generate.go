@@ -251,7 +251,7 @@ func readResources(path string, byKind map[string]reflect.Type) []*resource {
 			}
 		}
 	}
-	for _, extra := range []string{"autoscaling/v1/Scale", "policy/v1/Eviction", "authentication.k8s.io/v1/TokenRequest", "v1/Binding", "v1/DeleteOptions"} {
+	for _, extra := range []string{"autoscaling/v1/Scale", "policy/v1/Eviction", "authentication.k8s.io/v1/TokenRequest", "v1/Binding", "v1/DeleteOptions", "v1/Status"} {
 		describe(byKind[extra])
 	}
 	return result
