@@ -25,6 +25,7 @@ const aboutServers = [
   'storage-versions',
   'testing-guide',
   'trust-bundles',
+  'watch-formats',
 ];
 /** These bring a sandbox of their own, so that the run on a real server has them. */
 const aboutSandbox = ['kubectl', 'loop-page', 'sandbox', 'sandbox-fuzz'];

@@ -2,7 +2,7 @@ import { keyOf } from '../pkg/api/index.ts';
 import type { Kind, KubeObject, ObjectKey } from '../pkg/api/index.ts';
 import {
   isBadRequest,
-  connectionErrorOf,
+  isConnectionError,
   isExpired,
   isInvalid,
   isMethodNotSupported,
@@ -12,6 +12,7 @@ import {
   isTimeout,
   isTooLargeResourceVersion,
   isTooManyRequests,
+  isUndecodable,
 } from '../pkg/client/index.ts';
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
@@ -36,6 +37,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   /** Applied to every object before anything keeps it. */
   readonly transform: (object: T) => T;
+  /** The transform changes no object, and nobody else does: objects may share their equal parts. */
+  readonly sharesParts?: boolean | undefined;
   readonly sink: Sink<T>;
   readonly clock: Clock;
   readonly random: Random;
@@ -140,12 +143,12 @@ async function watch<T extends KubeObject>(
 
 function openWatch<T extends KubeObject>(
   resourceVersion: string | undefined,
-  { client, kind, scope, random, idleTimeoutMs }: ReflectorOptions<T>,
+  { client, kind, scope, random, idleTimeoutMs, sharesParts }: ReflectorOptions<T>,
   signal: AbortSignal,
 ): AsyncIterable<readonly WatchEvent<T>[]> {
   const { min, max } = watchSeconds;
   const timeoutSeconds = Math.floor(min + random() * (max - min));
-  const common: WatchOptions = { ...scope, timeoutSeconds, idleTimeoutMs, allowWatchBookmarks: true };
+  const common: WatchOptions = { ...scope, timeoutSeconds, idleTimeoutMs, sharesParts, allowWatchBookmarks: true };
   const start: WatchOptions =
     resourceVersion === undefined
       ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
@@ -192,10 +195,9 @@ function failureOf(error: unknown): Failure {
   if (isBadRequest(error) || isInvalid(error) || isNotAcceptable(error) || isMethodNotSupported(error)) {
     return 'refused';
   }
-  const lost = connectionErrorOf(error);
   // An event that cannot be decoded would come again if the watch continued from the same version.
   const isUnavailable =
-    (lost !== undefined && !(lost.cause instanceof SyntaxError)) ||
+    (isConnectionError(error) && !isUndecodable(error)) ||
     isTooManyRequests(error) ||
     isServiceUnavailable(error) ||
     isTimeout(error) ||

@@ -161,6 +161,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
         kind: this.kind,
         scope: { namespace, labelSelector, fieldSelector },
         transform: (object) => this.#transform(object),
+        sharesParts: this.#settings.transform === undefined,
         sink: this.#updates,
         clock,
         random,

@@ -13,13 +13,14 @@ import { ClientBuilder, staticCredentials } from '../pkg/client/index.ts';
 import { enqueueControllerOwner, runWorkers, type ReconcileResult } from '../pkg/controller/index.ts';
 import { systemClock } from '../pkg/time/index.ts';
 import { createWorkQueue } from '../workqueue/index.ts';
+import { entry, envelope, field, message, watchFrame } from './support/encode-protobuf.ts';
 import { silentLogger } from './support/loggers.ts';
 import { certificate, privateKey } from './support/loopback-certificate.ts';
 
 const root = join(import.meta.dirname, '..');
 const document = readFileSync(join(root, 'docs/path-of-an-event.md'), 'utf8');
 /** Where the path leads. What a controller and its rules do is not part of it. */
-const engine = /^(?:informers|workqueue|pkg\/(?:client|controller|time|fifo))\//;
+const engine = /^(?:informers|workqueue|pkg\/(?:client|controller|protobuf|time|fifo))\//;
 
 function boxes(label: RegExp): string[] {
   return [...document.matchAll(/^ │ (\S+) +(\S+\.ts) *│/gm)]
@@ -85,11 +86,23 @@ const owner: ReplicaSet = {
   spec: { selector: {} },
 } as ReplicaSet;
 
-function podLine(type: string, resourceVersion: number): string {
-  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'owner', controller: true }];
-  const metadata = { namespace: 'default', name: 'web-1', uid: 'pod', resourceVersion: String(resourceVersion) };
-  const managedFields = [{ manager: 'kubelet' }];
-  return `${JSON.stringify({ type, object: { metadata: { ...metadata, managedFields, ownerReferences } } })}\n`;
+function podFrame(type: string, resourceVersion: number): Buffer {
+  const reference = message(
+    field(1, 'ReplicaSet'),
+    field(3, 'web'),
+    field(4, 'owner'),
+    field(5, 'apps/v1'),
+    field(6, 1n),
+  );
+  const names = [field(1, 'web-1'), field(3, 'default'), field(5, 'pod'), field(6, String(resourceVersion))];
+  const metadata = message(...names, field(13, reference), field(17, 'managed fields'));
+  return watchFrame(type, envelope('v1', 'Pod', field(1, metadata)));
+}
+
+function bookmarkFrame(resourceVersion: number): Buffer {
+  const end = field(12, entry('k8s.io/initial-events-end', 'true'));
+  const metadata = message(field(6, String(resourceVersion)), end);
+  return watchFrame('BOOKMARK', envelope('v1', 'Pod', field(1, metadata)));
 }
 
 /** An API server with one pod: it streams the pod over HTTP/2, and counts writes, which come over HTTP/1.1. */
@@ -106,10 +119,11 @@ class WatchServer implements AsyncDisposable {
     this.#server.on('stream', (stream: ServerHttp2Stream) => {
       this.#watch = stream;
       stream.on('error', () => {}); // the client closes it
-      stream.respond({ ':status': 200, 'content-type': 'application/json' });
-      const annotations = { 'k8s.io/initial-events-end': 'true' };
-      const bookmark = { type: 'BOOKMARK', object: { metadata: { resourceVersion: '10', annotations } } };
-      stream.write(podLine('ADDED', this.#resourceVersion) + `${JSON.stringify(bookmark)}\n`);
+      stream.respond({ ':status': 200, 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' });
+      const initial = [podFrame('ADDED', this.#resourceVersion), bookmarkFrame(this.#resourceVersion)];
+      const bytes = Buffer.concat(initial);
+      stream.write(bytes.subarray(0, 50)); // a frame arrives in several chunks
+      stream.write(bytes.subarray(50));
     });
     this.#server.on('request', (request, response) => {
       if (request.httpVersionMajor !== 1) return;
@@ -136,7 +150,7 @@ class WatchServer implements AsyncDisposable {
 
   changePod(): void {
     this.#resourceVersion += 1;
-    this.#watch?.write(podLine('MODIFIED', this.#resourceVersion));
+    this.#watch?.write(podFrame('MODIFIED', this.#resourceVersion));
   }
 
   async written(count: number): Promise<void> {

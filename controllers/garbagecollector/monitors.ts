@@ -203,7 +203,7 @@ export class Monitors implements Syncable {
     };
     const share = createSharing<MetadataOnly>();
     const transform = (object: MetadataOnly): MetadataOnly => share(trim(object));
-    const source = { client, kind: metadataOf(kind), scope: {}, transform, sink };
+    const source = { client, kind: metadataOf(kind), scope: {}, transform, sharesParts: true, sink };
     const settings = { ...source, clock, random: systemRandom, logger, idleTimeoutMs };
     return runReflector(settings, signal).finally(() => metrics.remove());
   }

@@ -75,6 +75,8 @@ export interface WatchOptions extends Pick<
   readonly timeoutSeconds?: number | undefined;
   /** The stream throws when no byte has arrived for this long. Default: never. */
   readonly idleTimeoutMs?: number | undefined;
+  /** Objects may share their equal parts, so nobody may change them. This saves time and memory. Default: false. */
+  readonly sharesParts?: boolean | undefined;
 }
 
 /** The server omits `apiVersion` and `kind` in the items of a list. They are not added: the caller knows the kind. */

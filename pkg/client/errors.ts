@@ -1,4 +1,5 @@
 import type { Status } from '../api/index.ts';
+import { ProtobufError } from '../protobuf/index.ts';
 
 type StatusDetails = NonNullable<Status['details']>;
 type StatusCause = NonNullable<StatusDetails['causes']>[number];
@@ -191,6 +192,11 @@ export const isInternal = (error: unknown): boolean => hasReason(error, 'Interna
 export const isInvalidName = (error: unknown): boolean => findError(error, InvalidNameError) !== undefined;
 export const isConnectionError = (error: unknown): boolean => connectionErrorOf(error) !== undefined;
 export const isClientClosed = (error: unknown): boolean => findError(error, ClientClosedError) !== undefined;
+
+export const isProtobufError = (error: unknown): boolean => findError(error, ProtobufError) !== undefined;
+/** What the server sent is not what its content type says. It would send the same again. */
+export const isUndecodable = (error: unknown): boolean =>
+  isProtobufError(error) || findError(error, SyntaxError) !== undefined;
 
 /** Whether the Status has this cause. */
 export function hasCause(error: unknown, cause: string): boolean {

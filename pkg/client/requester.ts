@@ -1,4 +1,5 @@
 import { parseJson, type Status } from '../api/index.ts';
+import { decodeObject } from '../protobuf/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { Credentials, Identity } from './credentials.ts';
 import { AnswerError, ApiError, isUnauthorized } from './errors.ts';
@@ -9,6 +10,7 @@ import type { RateLimiter } from './rate-limit.ts';
 import { retryDelay, type Repetition } from './retry.ts';
 import type { HttpAnswer, HttpStream, WriteGuard } from './exchange.ts';
 import type { HttpRequest, Transport } from './transport.ts';
+import { protobufType } from './watch-format.ts';
 
 /** One request of a client's method. */
 export interface RequestSpec {
@@ -165,15 +167,18 @@ async function apiErrorOf(attempted: string, response: HttpAnswer | HttpStream):
   const body = 'body' in response ? response.body : Buffer.concat(await response.stream.toArray());
   const retryAfter = Number(headers['retry-after'] ?? Number.NaN); // the API server sends seconds, never a date
   const waitSeconds = Number.isNaN(retryAfter) ? undefined : retryAfter;
-  const status = statusIn(body);
+  const status = statusIn(body, headers['content-type']);
   if (status !== undefined) return new ApiError(attempted, { ...status, code }, waitSeconds);
   const text = body.toString('utf8', 0, 1024).trim();
   return new ApiError(attempted, { message: `status ${code}: ${text}`, code }, waitSeconds, text);
 }
 
-function statusIn(body: Buffer): Status | undefined {
+function statusIn(body: Buffer, contentType: string | undefined): Status | undefined {
   try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    const parsed: unknown =
+      contentType?.startsWith(protobufType) === true
+        ? decodeObject({ bytes: body, start: 0, end: body.length })
+        : JSON.parse(body.toString('utf8'));
     return isStatus(parsed) ? parsed : undefined;
   } catch {
     return undefined; // the page of a proxy, or an empty body: the HTTP status is enough

@@ -2,13 +2,23 @@ import { getEventListeners, once } from 'node:events';
 
 import { describe, expect, test } from 'vitest';
 
+import { envelope, field, message, watchFrame } from '../../test/support/encode-protobuf.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { hangUp, json, LoopbackServer, silence, status, type Answer } from '../../test/support/loopback-server.ts';
-import { ConfigMaps, defineKind, metadataOf, Namespaces, objectKey, Pods, type UntypedObject } from '../api/index.ts';
+import {
+  ConfigMaps,
+  defineKind,
+  metadataOf,
+  Namespaces,
+  objectKey,
+  Pods,
+  type Kind,
+  type UntypedObject,
+} from '../api/index.ts';
 import { ClientBuilder } from './client-builder.ts';
 import type { Client } from './client.ts';
 import { staticCredentials, type Credentials } from './credentials.ts';
-import { isClientClosed, isConnectionError, isExpired, isNotFound } from './errors.ts';
+import { isClientClosed, isConnectionError, isExpired, isNotFound, isUndecodable } from './errors.ts';
 import type { FinishedRequest, RequestObserver } from './observer.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { RestClient } from './rest.ts';
@@ -523,5 +533,71 @@ describe('observer and rate limit', () => {
     builder.processClientFor('b');
     builder.close();
     expect(heard).toEqual([false, true, 'closed']);
+  });
+});
+
+describe('the format of a watch', () => {
+  const json = 'application/json';
+  const protobuf = 'application/vnd.kubernetes.protobuf';
+  const partial = ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+  const custom = defineKind({ group: 'example.com', version: 'v1', kind: 'A', resource: 'as', namespaced: true });
+  const rows = [
+    { name: 'is protobuf for a kind that is described', kind: Pods, accept: `${protobuf},${json}` },
+    { name: 'is JSON for a custom resource', kind: custom, accept: json },
+    {
+      name: 'is protobuf for metadata, also of a custom resource',
+      kind: metadataOf(custom),
+      accept: `${protobuf}${partial},${json}${partial},${json}`,
+    },
+  ];
+  const frames =
+    (...events: Buffer[]): Answer =>
+    (response) => {
+      response.writeHead(200, { 'content-type': `${protobuf};stream=watch` });
+      response.end(Buffer.concat(events));
+    };
+  const lines: Answer = (response) => response.end('{"type":"ADDED","object":{"metadata":{"name":"a"}}}\n');
+  const added = watchFrame('ADDED', envelope('v1', 'Pod', field(1, field(1, 'a'))));
+
+  async function namesOf(client: Client, kind: Kind): Promise<string[]> {
+    const names: string[] = [];
+    for await (const event of client.watch(kind, {}, never)) {
+      if (event.type !== 'BOOKMARK') names.push(event.object.metadata.name);
+    }
+    return names;
+  }
+
+  for (const { name, kind, accept } of rows) {
+    test(name, async () => {
+      await using harness = await start([lines]);
+      expect(await namesOf(harness.client, kind)).toEqual(['a']); // a server may answer with JSON
+      expect(harness.server.requests[0]?.headers.accept).toBe(accept);
+    });
+  }
+
+  test('is read from the response', async () => {
+    await using harness = await start([frames(added)]);
+    expect(await namesOf(harness.client, Pods)).toEqual(['a']);
+  });
+
+  test('is JSON after bytes that are not protobuf, and the watch does not continue where it was', async () => {
+    await using harness = await start([frames(added, watchFrame('MODIFIED', Buffer.from('?'))), lines]);
+    const failure = await namesOf(harness.client, Pods).catch((caught: unknown) => caught);
+    expect([isConnectionError(failure), isUndecodable(failure)]).toEqual([true, true]);
+    expect(await namesOf(harness.client, Pods)).toEqual(['a']);
+    expect(harness.server.requests.map(({ headers }) => headers.accept)).toEqual([`${protobuf},${json}`, json]);
+  });
+
+  test('is that of its errors too', async () => {
+    const refusal = envelope('v1', 'Status', message(field(3, 'too old'), field(4, 'Expired'), field(6, 410n)));
+    await using harness = await start([
+      (response) => {
+        response.writeHead(410, { 'content-type': protobuf });
+        response.end(refusal);
+      },
+    ]);
+    const failure = await namesOf(harness.client, Pods).catch((caught: unknown) => caught);
+    expect(isExpired(failure)).toBe(true);
+    expect(failure).toMatchObject({ message: 'watch pods: too old' });
   });
 });

@@ -30,14 +30,17 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './client.ts';
-import { InvalidNameError, isExpired } from './errors.ts';
+import { messageOf } from '../protobuf/index.ts';
+import { InvalidNameError, isExpired, isProtobufError } from './errors.ts';
 import { collectionPath, objectPath, query } from './paths.ts';
 import { Requester, type RequesterOptions, type RequestSpec } from './requester.ts';
+import { protobufType, watchFormatOf } from './watch-format.ts';
 import { readWatchEvents } from './watch-stream.ts';
 
 const pageSize = 500;
 const acceptJson = 'application/json';
 const acceptMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const acceptMetadataProtobuf = `${protobufType};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`;
 const acceptMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
 const patchContentTypes: Readonly<Record<Patch['type'], string>> = {
@@ -54,6 +57,7 @@ export class RestClient implements Client {
   readonly name: string;
   readonly #requester: Requester;
   readonly #options: RestClientOptions;
+  #decodesProtobuf = true;
 
   constructor(options: RestClientOptions) {
     this.name = options.name;
@@ -117,18 +121,32 @@ export class RestClient implements Client {
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
-    const { namespace, idleTimeoutMs, ...parameters } = options;
+    const { namespace, idleTimeoutMs, sharesParts, ...parameters } = options;
     const attempted = attempt('watch', kind, namespace);
     const spec: RequestSpec = {
       method: 'GET',
       path: collectionPath(kind, namespace) + query({ watch: true, ...parameters }),
       attempted,
       repetition: 'safe',
-      accept: kind.metadataOnly === true ? acceptMetadata : undefined,
+      accept: this.#watchFormats(kind),
     };
-    const { stream } = await this.#requester.open(spec, signal);
+    const { headers, stream } = await this.#requester.open(spec, signal);
     const { clock, keepManagedFields } = this.#options;
-    yield* readWatchEvents<T>(stream, { attempted, clock, idleTimeoutMs, keepManagedFields }, signal);
+    const format = watchFormatOf(headers['content-type'], { keepManagedFields, sharesParts });
+    try {
+      yield* readWatchEvents<T>(stream, { attempted, clock, idleTimeoutMs, format }, signal);
+    } catch (error) {
+      if (isProtobufError(error)) this.#decodesProtobuf = false; // the next watch would fail at the same event
+      throw error;
+    }
+  }
+
+  /** What a watch asks for: protobuf where it can be decoded. */
+  #watchFormats(kind: Kind): string | undefined {
+    const json = kind.metadataOnly === true ? acceptMetadata : acceptJson;
+    const isDescribed = kind.metadataOnly === true || messageOf(apiVersionOf(kind), kind.kind) !== undefined;
+    if (!isDescribed || !this.#decodesProtobuf || this.#options.keepManagedFields === true) return json;
+    return kind.metadataOnly === true ? `${acceptMetadataProtobuf},${json}` : `${protobufType},${json}`;
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {

@@ -6,9 +6,12 @@ import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import type { Pod } from '../api/index.ts';
 import type { WatchEvent } from './client.ts';
 import { ApiError, ConnectionError, isExpired } from './errors.ts';
+import { watchFormatOf, type WatchFormat } from './watch-format.ts';
 import { readWatchEvents } from './watch-stream.ts';
 
 const never = new AbortController().signal;
+
+const jsonFormat = (): WatchFormat => watchFormatOf('application/json', {});
 
 function line(type: string, object: unknown): string {
   return `${JSON.stringify({ type, object })}\n`;
@@ -20,7 +23,7 @@ function pod(name: string): object {
 
 async function read(stream: Readable, clock = new FakeClock(), idleTimeoutMs?: number): Promise<WatchEvent<Pod>[][]> {
   const batches: WatchEvent<Pod>[][] = [];
-  const options = { attempted: 'watch pods', clock, idleTimeoutMs };
+  const options = { attempted: 'watch pods', clock, idleTimeoutMs, format: jsonFormat() };
   for await (const events of readWatchEvents<Pod>(stream, options, never)) batches.push([...events]);
   return batches;
 }
@@ -89,7 +92,7 @@ describe('readWatchEvents', () => {
     const seen: string[] = [];
     const reading = (async () => {
       const stream = streamOf(line('ADDED', pod('a')) + line('ERROR', status));
-      const options = { attempted: 'watch pods', clock: new FakeClock() };
+      const options = { attempted: 'watch pods', clock: new FakeClock(), format: jsonFormat() };
       for await (const events of readWatchEvents<Pod>(stream, options, never))
         seen.push(...events.map(({ type }) => type));
     })();
@@ -140,7 +143,7 @@ describe('readWatchEvents', () => {
     const clock = new FakeClock();
     const stream = new Readable({ read: () => undefined });
     stream.push(line('ADDED', pod('a')));
-    const options = { attempted: 'watch pods', clock, idleTimeoutMs: 1000 };
+    const options = { attempted: 'watch pods', clock, idleTimeoutMs: 1000, format: jsonFormat() };
     const events = readWatchEvents<Pod>(stream, options, never);
     await events.next();
     await clock.advance(10_000);

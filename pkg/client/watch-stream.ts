@@ -1,25 +1,20 @@
 import type { Readable } from 'node:stream';
 
-import { parseJson, type KubeObject } from '../api/index.ts';
+import type { KubeObject } from '../api/index.ts';
 import { abortReason, type Clock, type Timer } from '../time/index.ts';
 import type { WatchEvent } from './client.ts';
 import { AnswerError, ApiError, ConnectionError } from './errors.ts';
-import { cutManagedFields } from './managed-fields.ts';
-
-const newline = 0x0a;
-const nothingHeld = Buffer.alloc(0);
-/** Don't keep the buffer of an unusually large object: it would stay that large. */
-const maxSpareBytes = 256 * 1024;
+import type { WatchFormat } from './watch-format.ts';
 
 export interface WatchStreamOptions {
   readonly attempted: string;
   readonly clock: Clock;
   readonly idleTimeoutMs?: number | undefined;
-  readonly keepManagedFields?: boolean | undefined;
+  readonly format: WatchFormat;
 }
 
 /**
- * Reads events from a stream of JSON lines and yields the events of each chunk in one array. While the consumer is busy,
+ * Reads events from a stream and yields the events of each chunk in one array. While the consumer is busy,
  * the stream is not read.
  *
  * The gain of arrays: under load a chunk holds many events, and passing an event on its own through an async generator
@@ -34,15 +29,15 @@ export async function* readWatchEvents<T extends KubeObject>(
   signal: AbortSignal,
 ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
   const idle = watchIdle(stream, options);
-  const lines = new LineSplitter();
+  const { format } = options;
   try {
     for await (const chunk of stream) {
       if (!Buffer.isBuffer(chunk)) continue;
       idle.pause(); // the time of the consumer does not count as idle
-      yield* readAll<T>(lines.push(chunk), options);
+      yield* readAll<T>(format.split(chunk), options);
       idle.resume();
     }
-    yield* readAll<T>(lines.rest(), options);
+    yield* readAll<T>(format.rest(), options);
   } catch (error) {
     if (signal.aborted) throw abortReason(signal);
     if (error instanceof ApiError || error instanceof ConnectionError) throw error;
@@ -55,13 +50,13 @@ export async function* readWatchEvents<T extends KubeObject>(
 }
 
 function* readAll<T extends KubeObject>(
-  lines: readonly Buffer[],
+  received: readonly Buffer[],
   options: WatchStreamOptions,
 ): Generator<readonly WatchEvent<T>[], void, undefined> {
-  if (lines.length === 0) return;
+  if (received.length === 0) return;
   const events: WatchEvent<T>[] = [];
-  for (const line of lines) {
-    const event = readEvent<T>(line, options);
+  for (const bytes of received) {
+    const event = readEvent<T>(bytes, options);
     if (event instanceof ApiError) {
       if (events.length > 0) yield events;
       throw event;
@@ -71,14 +66,11 @@ function* readAll<T extends KubeObject>(
   yield events;
 }
 
-interface WireEvent {
-  readonly type: string;
-  readonly object: KubeObject;
-}
-
-function readEvent<T extends KubeObject>(line: Buffer, options: WatchStreamOptions): WatchEvent<T> | ApiError {
-  const json = options.keepManagedFields === true ? line : cutManagedFields(line);
-  const { type, object } = parseJson(json) as WireEvent;
+function readEvent<T extends KubeObject>(
+  bytes: Buffer,
+  { attempted, format }: WatchStreamOptions,
+): WatchEvent<T> | ApiError {
+  const { type, object } = format.decode(bytes);
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -89,62 +81,9 @@ function readEvent<T extends KubeObject>(line: Buffer, options: WatchStreamOptio
       return { type, resourceVersion, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
     }
     case 'ERROR':
-      return new ApiError(options.attempted, object);
+      return new ApiError(attempted, object);
     default:
       throw new AnswerError(`unknown event ${JSON.stringify(type)}`);
-  }
-}
-
-/**
- * Splits a stream of bytes into lines. Works on bytes, so that a character split between two chunks stays whole. The next
- * call may overwrite the returned lines.
- *
- * The gain of the kept buffers: 2 µs for a line of 11 kB that arrives in chunks of 16 kB, where `Buffer.concat` takes 5 µs.
- */
-class LineSplitter {
-  /** The start of a line whose end has not arrived yet. */
-  #held = nothingHeld;
-  #length = 0;
-  /** A second buffer, for the next line while the caller reads the line in the first. */
-  #spare = nothingHeld;
-
-  push(chunk: Buffer): Buffer[] {
-    const lines: Buffer[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      const line = this.#complete(chunk.subarray(start, end));
-      if (line.length > 0) lines.push(line);
-      start = end + 1;
-    }
-    if (start < chunk.length) this.#hold(chunk.subarray(start));
-    return lines;
-  }
-
-  /** The last line, if the stream did not end with a newline. */
-  rest(): Buffer[] {
-    const line = this.#complete(Buffer.alloc(0));
-    return line.length > 0 ? [line] : [];
-  }
-
-  #complete(end: Buffer): Buffer {
-    if (this.#length === 0) return end;
-    this.#hold(end);
-    const line = this.#held.subarray(0, this.#length);
-    const used = this.#held.length > maxSpareBytes ? nothingHeld : this.#held;
-    [this.#held, this.#spare] = [this.#spare, used];
-    this.#length = 0;
-    return line;
-  }
-
-  #hold(part: Buffer): void {
-    const needed = this.#length + part.length;
-    if (needed > this.#held.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#held.length));
-      this.#held.copy(larger, 0, 0, this.#length);
-      this.#held = larger;
-    }
-    part.copy(this.#held, this.#length);
-    this.#length = needed;
   }
 }
 
