@@ -26,6 +26,7 @@ export function defineSelectorIndex<T extends KubeObject>(
   return {
     index,
     candidates(store, { metadata: { namespace, labels = {} } }) {
+      if (store.size === 0) return [];
       const found = [...store.byIndex(index, anyLabels(namespace))];
       for (const [label, value] of Object.entries(labels))
         found.push(...store.byIndex(index, oneLabel(namespace, label, value)));
