@@ -36,6 +36,15 @@ describe('ObjectDecoder', () => {
     }
   });
 
+  test('does not keep large objects', () => {
+    const decoder = new ObjectDecoder();
+    const large = (name: string): Buffer => envelope('v1', 'ConfigMap', message(field(1, field(1, name)), data));
+    const data = field(2, entry('a', 'x'.repeat(70_000)));
+    const [a, b] = [decoder.decode(spanOf(large('a'))), decoder.decode(spanOf(large('b')))];
+    expect(b['data']).toEqual(a['data']);
+    expect(b['data']).not.toBe(a['data']);
+  });
+
   test('does not take an object of another kind as a model', () => {
     const decoder = new ObjectDecoder();
     const status = envelope('v1', 'Status', message(field(2, 'Failure'), field(3, 'too old')));

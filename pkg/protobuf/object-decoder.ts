@@ -8,6 +8,8 @@ const ownersNumber = 13;
 
 /** The number of owners whose last object is kept as a model, with its bytes: some 10 kB for a pod. */
 const mostModels = 256;
+/** Larger objects are no models: 256 of them would take too much memory. */
+const mostBytes = 64 * 1024;
 
 /**
  * Decodes objects of one kind, one after the other. Each is compared with the last one of the same owner, and shares the
@@ -31,14 +33,17 @@ export class ObjectDecoder {
   }
 
   #keep(key: string, { bytes, start, end }: Span, value: Fields): void {
-    const oldest = this.#models.size < mostModels || this.#models.has(key) ? key : this.#models.keys().next().value;
-    const spare = this.#models.get(oldest ?? key)?.span.bytes;
-    this.#models.delete(oldest ?? key);
     const length = end - start;
-    // The bytes are overwritten by the next events. Allocating a buffer for each object would cost more than copying.
+    if (length > mostBytes) return;
+    const models = this.#models;
+    const isFull = models.size >= mostModels && !models.has(key);
+    const replaced = (isFull ? models.keys().next().value : undefined) ?? key; // the first was not used for longest
+    const spare = models.get(replaced)?.span.bytes;
+    models.delete(replaced);
+    // The bytes are overwritten by later events. A new buffer for each object would cost more than the copy.
     const copy = spare !== undefined && spare.length >= length ? spare : Buffer.allocUnsafeSlow(length);
     bytes.copy(copy, 0, start, end);
-    this.#models.set(key, { span: { bytes: copy, start: 0, end: length }, value });
+    models.set(key, { span: { bytes: copy, start: 0, end: length }, value });
   }
 }
 
