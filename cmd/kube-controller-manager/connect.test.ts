@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../pkg/time/index.ts';
-import { connect } from './connect.ts';
+import { connect, watchFormat } from './connect.ts';
 import type { Options } from './options.ts';
 
 async function urlOf(master: string): Promise<string> {
@@ -24,6 +24,20 @@ describe('--master without --kubeconfig', () => {
   for (const master of ['localhost:8080/prefix', 'ftp://localhost', 'http://']) {
     test(`${master} is refused`, async () => {
       await expect(urlOf(master)).rejects.toThrow(`--master: "${master}" is not an http or https address`);
+    });
+  }
+});
+
+describe('--kube-api-content-type', () => {
+  const rows: readonly [string, string][] = [
+    ['application/vnd.kubernetes.protobuf', 'protobuf'],
+    ['application/json', 'json'],
+    ['', 'json'],
+  ];
+  for (const [type, format] of rows) {
+    test(`${JSON.stringify(type)} makes watches ${format}`, () => {
+      const options = { flags: { 'kube-api-content-type': type } } as Options;
+      expect(watchFormat(options)).toBe(format);
     });
   }
 });

@@ -2,9 +2,11 @@ import {
   ConfigError,
   httpUrl,
   loadKubeconfig,
+  protobufType,
   staticCredentials,
   type Connection,
   type KubeconfigOptions,
+  type WatchFormatName,
 } from '../../pkg/client/index.ts';
 import type { Environment } from '../../pkg/manager/index.ts';
 import type { ExecPluginMetrics } from '../../pkg/metrics/index.ts';
@@ -87,6 +89,10 @@ function anonymousConnection(master: string, proxyEnv: Environment): Connection 
   } catch (error) {
     throw startupErrorOf(error);
   }
+}
+
+export function watchFormat({ flags }: Pick<Options, 'flags'>): WatchFormatName {
+  return flags['kube-api-content-type'] === protobufType ? 'protobuf' : 'json';
 }
 
 /** The defaults of Go's client if the rate is 0. */

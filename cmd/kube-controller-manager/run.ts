@@ -3,7 +3,7 @@ import type { Logger } from '../../pkg/log/index.ts';
 import { createLoopPages, Loop } from '../../pkg/loop/index.ts';
 import { ManagerError, runManager, type Environment, type ManagerOptions } from '../../pkg/manager/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
-import { connect, connectReviewers, requestRate, type Reviewers } from './connect.ts';
+import { connect, connectReviewers, requestRate, watchFormat, type Reviewers } from './connect.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { placeController, readLeaderMigration, type LeaderMigration, type Place } from './leader-migration.ts';
 import { defineProcessFacts } from './metrics.ts';
@@ -79,6 +79,7 @@ function plan(options: Options, deps: RunDeps, { reviewers, migration }: PlanPar
     controllers: controllers.map((each) => ({ name: each.name, create: each.bind(given) })),
     requests: {
       ...requestRate(options),
+      watchFormat: watchFormat(options),
       serviceAccountNamespace: flags['use-service-account-credentials'] ? 'kube-system' : undefined,
     },
     leaderElection: flags['leader-elect'] && {

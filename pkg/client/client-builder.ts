@@ -10,6 +10,7 @@ import { createRateLimiter } from './rate-limit.ts';
 import { RestClient } from './rest.ts';
 import type { TlsIdentity } from './tls-options.ts';
 import { Transport } from './transport.ts';
+import type { WatchFormatName } from './watch-format.ts';
 
 /** The API server ends a request after 60 s with an error. Our timeout is longer, so that this error arrives. */
 const defaultTimeoutMs = 70_000;
@@ -33,6 +34,8 @@ export interface ClientBuilderOptions {
    * does not exist. If absent, clients use the credentials of the process.
    */
   readonly serviceAccountNamespace?: string | undefined;
+  /** How the server sends the events of built-in kinds. Default: protobuf. Objects keep managed fields in JSON only. */
+  readonly watchFormat?: WatchFormatName | undefined;
   readonly keepManagedFields?: boolean | undefined;
   /** Called before every write. If absent, all writes are allowed. */
   readonly guard?: WriteGuard | undefined;
@@ -100,7 +103,7 @@ export class ClientBuilder {
   }
 
   #client(name: string, overrides: ClientOverrides, transport: Transport, credentials: Credentials): Client {
-    const { clock, random = systemRandom, userAgent, observer, keepManagedFields } = this.#options;
+    const { clock, random = systemRandom, userAgent, observer, watchFormat, keepManagedFields } = this.#options;
     const { qps = 0, burst = qps, timeoutMs = defaultTimeoutMs, guard } = { ...this.#options, ...overrides };
     return new RestClient({
       name,
@@ -112,6 +115,7 @@ export class ClientBuilder {
       timeoutMs,
       rateLimiter: qps > 0 ? createRateLimiter({ qps, burst: Math.max(1, burst) }, clock) : undefined,
       observer,
+      watchFormat,
       keepManagedFields,
       guard,
     });

@@ -39,6 +39,7 @@ interface HarnessOptions {
   readonly credentials?: Credentials;
   readonly observer?: RequestObserver;
   readonly qps?: number;
+  readonly watchFormat?: 'json';
 }
 
 async function start(answers: readonly Answer[], options: HarnessOptions = {}): Promise<Harness> {
@@ -54,6 +55,7 @@ async function start(answers: readonly Answer[], options: HarnessOptions = {}): 
     userAgent: 'test/v1',
     timeoutMs: 10_000,
     observer: options.observer,
+    watchFormat: options.watchFormat,
     rateLimiter: options.qps === undefined ? undefined : createRateLimiter({ qps: options.qps, burst: 1 }, clock),
   });
   const dispose = async (): Promise<void> => {
@@ -574,6 +576,12 @@ describe('the format of a watch', () => {
       expect(harness.server.requests[0]?.headers.accept).toBe(accept);
     });
   }
+
+  test('is JSON if the client is to ask for it', async () => {
+    await using harness = await start([lines], { watchFormat: 'json' });
+    await namesOf(harness.client, Pods);
+    expect(harness.server.requests[0]?.headers.accept).toBe(json);
+  });
 
   test('is read from the response', async () => {
     await using harness = await start([frames(added)]);

@@ -34,7 +34,7 @@ import { messageOf } from '../protobuf/index.ts';
 import { InvalidNameError, isExpired, isProtobufError } from './errors.ts';
 import { collectionPath, objectPath, query } from './paths.ts';
 import { Requester, type RequesterOptions, type RequestSpec } from './requester.ts';
-import { protobufType, watchFormatOf } from './watch-format.ts';
+import { protobufType, watchFormatOf, type WatchFormatName } from './watch-format.ts';
 import { readWatchEvents } from './watch-stream.ts';
 
 const pageSize = 500;
@@ -50,19 +50,23 @@ const patchContentTypes: Readonly<Record<Patch['type'], string>> = {
   apply: 'application/apply-patch+yaml', // JSON is YAML
 };
 
-export type RestClientOptions = RequesterOptions;
+export interface RestClientOptions extends RequesterOptions {
+  /** Default: protobuf. */
+  readonly watchFormat?: WatchFormatName | undefined;
+}
 
 /** The verbs of the API, as paths, queries and bodies. The types of responses are not validated. */
 export class RestClient implements Client {
   readonly name: string;
   readonly #requester: Requester;
   readonly #options: RestClientOptions;
-  #decodesProtobuf = true;
+  #decodesProtobuf: boolean;
 
   constructor(options: RestClientOptions) {
     this.name = options.name;
     this.#options = options;
     this.#requester = new Requester(options);
+    this.#decodesProtobuf = options.watchFormat !== 'json' && options.keepManagedFields !== true;
   }
 
   async get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<T> {
@@ -145,7 +149,7 @@ export class RestClient implements Client {
   #watchFormats(kind: Kind): string | undefined {
     const json = kind.metadataOnly === true ? acceptMetadata : acceptJson;
     const isDescribed = kind.metadataOnly === true || messageOf(apiVersionOf(kind), kind.kind) !== undefined;
-    if (!isDescribed || !this.#decodesProtobuf || this.#options.keepManagedFields === true) return json;
+    if (!isDescribed || !this.#decodesProtobuf) return json;
     return kind.metadataOnly === true ? `${acceptMetadataProtobuf},${json}` : `${protobufType},${json}`;
   }
 

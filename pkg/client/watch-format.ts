@@ -23,6 +23,8 @@ export interface WatchFormatOptions {
   readonly sharesParts?: boolean | undefined;
 }
 
+export type WatchFormatName = 'protobuf' | 'json';
+
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
 /** The format of a response, by its content type. */

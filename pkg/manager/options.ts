@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
-import type { Connection } from '../client/index.ts';
+import type { Connection, WatchFormatName } from '../client/index.ts';
 import type { ControllerDefinition, FeatureGates } from '../controller/index.ts';
 import {
   checkDurations,
@@ -128,6 +128,8 @@ export interface RequestSettings {
   /** Requests per second of each client. Default: no limit; the API server sets the pace. */
   readonly qps?: number | undefined;
   readonly burst?: number | undefined;
+  /** How the server sends the events of built-in kinds. Default: protobuf, which costs it and this process less. */
+  readonly watchFormat?: WatchFormatName | undefined;
   /** Each controller acts as the service account of its name in this namespace. Default: as the process. */
   readonly serviceAccountNamespace?: string | undefined;
 }

@@ -84,7 +84,7 @@ const clientFlags = {
   'kube-api-content-type': flag('string', {
     default: 'application/vnd.kubernetes.protobuf',
     config: `${connection}.contentType`,
-    help: 'Content type of requests; this binary always sends application/json',
+    help: 'Content type of watches: anything but application/vnd.kubernetes.protobuf is application/json, like all other requests of this binary',
   }),
   'kube-api-qps': flag('float32', {
     default: 20,
