@@ -159,6 +159,28 @@ describe('the errors of loadKubeconfig', () => {
   });
 });
 
+describe('in a pod', () => {
+  const proxyEnv = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
+
+  test('the service account is the identity, and its token is read again', async () => {
+    const serviceAccountDirectory = join(directory, 'serviceaccount');
+    mkdirSync(serviceAccountDirectory);
+    const validity = { fromMs: 0, untilMs: 10_000_000 };
+    const { certificate } = createAuthority({ commonName: 'cluster', validity });
+    write('serviceaccount/ca.crt', certificate);
+    write('serviceaccount/namespace', 'team\n');
+    write('serviceaccount/token', 'first\n');
+    const clock = new FakeClock();
+    const { address, credentials, namespace } = await loadKubeconfig({ proxyEnv, serviceAccountDirectory }, clock);
+    expect({ url: address.url, namespace }).toEqual({ url: 'https://[fd00::1]:443', namespace: 'team' });
+    const first = await credentials.current(never);
+    expect(first).toMatchObject({ tls: { ca: certificate }, headers: ['authorization', 'Bearer first'] });
+    write('serviceaccount/token', 'second\n');
+    await clock.advance(600_000);
+    expect((await credentials.current(never)).headers).toEqual(['authorization', 'Bearer second']);
+  });
+});
+
 describe('loadKubeconfig gives', () => {
   const rows: readonly { name: string; user: object; headers: readonly string[] }[] = [
     { name: 'a token', user: { token: 't' }, headers: ['authorization', 'Bearer t'] },

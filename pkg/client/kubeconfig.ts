@@ -12,7 +12,7 @@ import type { ServerAddress } from './transport.ts';
 
 /** Token and certificate files are read again this often, like in client-go. Rotated files overlap for longer. */
 const rereadMs = 60_000;
-const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+const mountedServiceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,6 +28,8 @@ export interface KubeconfigOptions {
    * where the API server is. Default: no proxy, and what the process was told.
    */
   readonly proxyEnv?: Environment | undefined;
+  /** Where the service account is mounted into the pod. Default: where Kubernetes mounts it. */
+  readonly serviceAccountDirectory?: string | undefined;
   /** Called with each client certificate from a credential plugin, for metrics. */
   readonly onPluginCertificate?: ((certificate: PluginCertificate) => void) | undefined;
 }
@@ -105,7 +107,8 @@ function readAccess(options: KubeconfigOptions, clock: Clock): Access {
   };
 }
 
-function readInCluster({ server, proxyEnv }: KubeconfigOptions): Access {
+function readInCluster({ server, proxyEnv, serviceAccountDirectory }: KubeconfigOptions): Access {
+  const serviceAccount = serviceAccountDirectory ?? mountedServiceAccount;
   const place = 'in-cluster configuration';
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = proxyEnv ?? process.env;
   if (!isSet(host) || !isSet(port)) {
