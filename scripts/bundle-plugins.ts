@@ -12,12 +12,8 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 
 import { bundlePage } from './build-page.ts';
 
-/**
- * Parts of Node that most runs never use, each of several milliseconds and a megabyte or two, and those that cannot be
- * in a snapshot.
- */
-const loadedLater =
-  /^(node:)?(child_process|http|http2|https|inspector\/promises|perf_hooks|tls|vm|worker_threads|zlib)$/;
+/** Parts of Node that cannot be in a snapshot. */
+const loadedLater = /^(node:)?(http|http2|https|tls)$/;
 
 const onDemand: Plugin = {
   name: 'on-demand',

@@ -37,7 +37,8 @@ export interface CorrelatorState {
 }
 
 export function createCorrelatorState(): CorrelatorState {
-  const limits = { max: cacheSize };
+  // Every entry has the size 1: with `maxSize` a cache grows with its entries, with `max` it takes 0.1 MB from the start.
+  const limits = { maxSize: cacheSize, sizeCalculation: () => 1 };
   return { similar: new LRUCache(limits), written: new LRUCache(limits), spam: new LRUCache(limits) };
 }
 

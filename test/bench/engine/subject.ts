@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 
+import { heapFlags } from '../../../scripts/executable.ts';
+
 const ours = join(import.meta.dirname, '../engine-ours.ts');
-/** Those that `scripts/build.ts` gives the program that ships. */
-const heapFlags = ['--semi-space-growth-factor=1', '--heap-growing-percent=40'];
 
 export const subjectNames = ['ours', 'client-go, protobuf', 'client-go, JSON'] as const;
 export type SubjectName = (typeof subjectNames)[number];
