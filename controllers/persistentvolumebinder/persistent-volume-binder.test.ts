@@ -12,6 +12,7 @@ import {
 } from '../../pkg/api/index.ts';
 import { build, persistentVolume, persistentVolumeClaim, pod } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import { apiError } from '../../test/support/recording-client.ts';
 import { createPersistentVolumeBinder } from './persistent-volume-binder.ts';
 import { defaultTemplate } from './recycler-pod.ts';
 
@@ -168,6 +169,72 @@ describe('a volume whose claim is gone', () => {
       expect(phaseOf(base)).toBe('Available');
       expect(base.server.stored(Pods)).toEqual([]);
       expect(base.recorded.map(({ reason }) => reason)).toContain('VolumeRecycled');
+    });
+  });
+
+  describe('is not recycled, and fails with the reason', () => {
+    const recyclerKey = objectKey('default', 'recycler-for-disk');
+    const problemOf = ({ recorded }: TestContext): string | undefined =>
+      recorded.find(({ reason }) => reason === 'VolumeFailedRecycle')?.message;
+    const uidsOf = ({ server }: TestContext): string[] => server.stored(Pods).map(({ metadata }) => metadata.uid);
+
+    test.each([
+      {
+        title: 'if its pod fails',
+        change: (server: TestContext['server']) =>
+          server.patch(
+            Pods,
+            recyclerKey,
+            { type: 'merge', subresource: 'status', body: { status: { phase: 'Failed', message: 'no space' } } },
+            signal,
+          ),
+        problem: 'Recycle failed: failed to recycle volume: no space',
+      },
+      {
+        title: 'if its pod is deleted',
+        change: (server: TestContext['server']) => server.delete(Pods, recyclerKey, {}, signal),
+        problem: 'Recycle failed: failed to recycle volume: recycler pod was deleted',
+      },
+    ])('$title, and gets another', async ({ change, problem }) => {
+      const base = createTestContext();
+      seedVolume(base, { persistentVolumeReclaimPolicy: 'Recycle', hostPath: { path: '/tmp/x' } });
+      await run(base, async () => {
+        await settle();
+        const first = base.server.stored(Pods)[0];
+        await change(base.server);
+        await settle();
+        expect(phaseOf(base)).toBe('Failed');
+        expect(problemOf(base)).toBe(problem);
+        expect(uidsOf(base)).toEqual([expect.not.stringMatching(first?.metadata.uid ?? '')]);
+      });
+    });
+
+    test('if nothing can recycle it', async () => {
+      const base = createTestContext();
+      seedVolume(base, { persistentVolumeReclaimPolicy: 'Recycle', csi: { driver: 'example.com', volumeHandle: 'x' } });
+      await run(base);
+      expect(phaseOf(base)).toBe('Failed');
+      expect(problemOf(base)).toBe('No recycler plugin found for the volume!');
+    });
+
+    test('if its pod is refused', async () => {
+      const base = createTestContext();
+      base.client.before('create', () => {
+        throw apiError(403, 'Forbidden');
+      });
+      seedVolume(base, { persistentVolumeReclaimPolicy: 'Recycle', hostPath: { path: '/tmp/x' } });
+      await run(base);
+      expect(phaseOf(base)).toBe('Failed');
+      expect(problemOf(base)).toMatch(/^Recycle failed: unexpected error creating recycler pod: {2}\S/);
+    });
+
+    test('while there is a pod of an earlier attempt, which another replaces', async () => {
+      const base = createTestContext();
+      const earlier = base.server.seed(Pods, pod({ name: 'recycler-for-disk' }));
+      seedVolume(base, { persistentVolumeReclaimPolicy: 'Recycle', hostPath: { path: '/tmp/x' } });
+      await run(base);
+      expect(problemOf(base)).toBe('Recycle failed: old recycler pod found, will retry later');
+      expect(uidsOf(base)).toEqual([expect.not.stringMatching(earlier.metadata.uid)]);
     });
   });
 });

@@ -9,23 +9,26 @@ interface Group {
 export class SizeOrder {
   /** Ascending. Clusters have few sizes: to insert into an array is cheap. */
   readonly #groups: Group[] = [];
+  #count = 0;
 
-  get isEmpty(): boolean {
-    return this.#groups.length === 0;
+  get count(): number {
+    return this.#count;
   }
 
   add(key: ObjectKey, size: bigint): void {
     const place = this.#placeOf(size);
     const group = this.#groups[place];
-    if (group?.size === size) group.keys.add(key);
-    else this.#groups.splice(place, 0, { size, keys: new Set([key]) });
+    if (group?.size !== size) this.#groups.splice(place, 0, { size, keys: new Set([key]) });
+    else if (group.keys.has(key)) return;
+    else group.keys.add(key);
+    this.#count++;
   }
 
   delete(key: ObjectKey, size: bigint): void {
     const place = this.#placeOf(size);
     const group = this.#groups[place];
-    if (group?.size !== size) return;
-    group.keys.delete(key);
+    if (group?.size !== size || !group.keys.delete(key)) return;
+    this.#count--;
     if (group.keys.size === 0) this.#groups.splice(place, 1);
   }
 

@@ -65,14 +65,20 @@ function startDeletion(volume: Volume, deps: OperationDeps): void {
   });
 }
 
+interface ForgetDeps {
+  readonly operations: Pick<Operations, 'forget'>;
+  readonly times: Pick<OperationTimes, 'abandon' | 'succeeded'>;
+}
+
 /** A claim is gone: its provisioning is neither timed nor delayed any more. */
-export function forgetClaim(claim: Claim, { operations, times }: Pick<OperationDeps, 'operations' | 'times'>): void {
+export function forgetClaim(claim: Claim, { operations, times }: ForgetDeps): void {
   times.abandon(keyOf(claim));
   operations.forget(provisioning(claim));
 }
 
-/** A volume is gone: its deletion has ended. */
-export function forgetVolume(volume: Volume, { operations, times }: Pick<OperationDeps, 'operations' | 'times'>): void {
+/** A volume is gone: its deletion has ended, and neither that nor its recycling is delayed any more. */
+export function forgetVolume(volume: Volume, { operations, times }: ForgetDeps): void {
   times.succeeded(volume.metadata.name);
   operations.forget(deletion(volume));
+  operations.forget(recycling(volume));
 }

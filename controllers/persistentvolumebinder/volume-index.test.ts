@@ -246,3 +246,50 @@ test('a search looks at one volume, however many there are', () => {
   );
   expect(asked).toBe(2);
 });
+
+describe('with a selector, a search looks at few volumes', () => {
+  const index = new VolumeIndex({ attributesClasses: true });
+  for (let number = 0; number < 1000; number++) {
+    const labels = { env: 'prod', number: String(number), half: String(number % 2) };
+    const each = volume(`v-${number}`, '1Gi', { labels });
+    index.set(keyOf(each), each);
+  }
+  const listed = (key: string, ...values: string[]) => ({ key, operator: 'In', values });
+  test.each([
+    {
+      title: 'if its first label is common',
+      selector: { matchLabels: { env: 'prod', number: '77' } },
+      expected: 'v-77',
+      looks: 1,
+    },
+    {
+      title: 'if its first label is rare',
+      selector: { matchLabels: { number: '77', env: 'prod' } },
+      expected: 'v-77',
+      looks: 1,
+    },
+    {
+      title: 'if an expression is rarer than its labels',
+      selector: { matchLabels: { env: 'prod' }, matchExpressions: [listed('half', '1'), listed('number', '76', '77')] },
+      expected: 'v-77',
+      looks: 2,
+    },
+    {
+      title: 'if no volume has one of its labels',
+      selector: { matchLabels: { env: 'prod', number: '1000' } },
+      expected: undefined,
+      looks: 0,
+    },
+    {
+      title: 'if no volume has a value of an expression',
+      selector: { matchLabels: { env: 'prod' }, matchExpressions: [listed('number', '1000')] },
+      expected: undefined,
+      looks: 0,
+    },
+  ])('$title', ({ selector, expected, looks }) => {
+    let asked = 0;
+    const search = { isDelayed: false, isTaken: () => asked++ < 0 };
+    expect(index.find(claimOf('1Gi', { selector }), search)?.metadata.name).toBe(expected);
+    expect(asked).toBe(looks);
+  });
+});

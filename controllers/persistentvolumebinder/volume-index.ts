@@ -39,8 +39,8 @@ interface Entry {
 /**
  * Volumes by what claims ask for. Free volumes are in buckets of the same class, access modes, volume mode and attributes
  * class, ordered by size, and again in one bucket for each of their labels. So a search costs the logarithm of the number
- * of volumes, and with a selector no more than the volumes that have one of its labels. Only a selector without any `=`
- * or `In` looks through a whole bucket.
+ * of volumes, and with a selector no more than the volumes that have the rarest of its labels. Only a selector without
+ * any `=` or `In` looks through a whole bucket.
  */
 export class VolumeIndex {
   readonly #options: MatchOptions;
@@ -105,12 +105,26 @@ export class VolumeIndex {
     const isFit = (key: ObjectKey): boolean =>
       !isTaken(key) && (matches === undefined || matches(this.#entries.get(key)?.volume.metadata.labels));
     let best: Entry | undefined;
-    for (const bucket of bucketsFor(base, selector)) {
-      const key = this.#buckets.get(bucket)?.smallest(requestOf(claim), isFit);
+    for (const order of this.#fewest(base, selector)) {
+      const key = order.smallest(requestOf(claim), isFit);
       const entry = key && this.#entries.get(key);
       if (entry !== undefined && (best === undefined || entry.size < best.size)) best = entry;
     }
     return best?.volume;
+  }
+
+  /** The buckets with the fewest volumes that hold every volume which a selector may match. */
+  #fewest(base: string, selector: Cached<LabelSelector> | undefined): SizeOrder[] {
+    const choices = selector === undefined ? [] : labelBuckets(base, selector);
+    let fewest: SizeOrder[] | undefined;
+    let count = 0;
+    for (const names of choices.length === 0 ? [[base]] : choices) {
+      const orders = names.map((name) => this.#buckets.get(name)).filter((order) => order !== undefined);
+      if (orders.length === 0) return []; // no volume has this label
+      const total = orders.reduce((sum, { count: each }) => sum + each, 0);
+      if (fewest === undefined || total < count) [fewest, count] = [orders, total];
+    }
+    return fewest ?? [];
   }
 
   #add(key: ObjectKey, volume: Volume): void {
@@ -129,7 +143,7 @@ export class VolumeIndex {
     for (const bucket of buckets) {
       const order = this.#buckets.get(bucket);
       order?.delete(key, size);
-      if (order?.isEmpty === true) this.#buckets.delete(bucket);
+      if (order?.count === 0) this.#buckets.delete(bucket);
     }
     const { claimRef } = volume.spec;
     if (claimRef === undefined) return;
@@ -165,12 +179,17 @@ function labelBucket(base: string, name: string, value: string): string {
   return `${base}\0${name}\0${value}`;
 }
 
-/** The buckets that hold every volume which a selector may match: those of one label, or the base. */
-function bucketsFor(base: string, selector: Cached<LabelSelector> | undefined): string[] {
-  const [label] = Object.entries(selector?.matchLabels ?? {});
-  if (label !== undefined) return [labelBucket(base, ...label)];
-  const listed = (selector?.matchExpressions ?? []).find(({ operator }) => operator === 'In');
-  return listed === undefined ? [base] : (listed.values ?? []).map((value) => labelBucket(base, listed.key, value));
+/**
+ * The buckets of each label and each `In` of a selector. Each of these lists holds every volume that the selector may
+ * match.
+ */
+function labelBuckets(base: string, { matchLabels, matchExpressions }: Cached<LabelSelector>): string[][] {
+  const equal = Object.entries(matchLabels ?? {}).map((label) => [labelBucket(base, ...label)]);
+  const listed = (matchExpressions ?? []).filter(({ operator }) => operator === 'In');
+  return [
+    ...equal,
+    ...listed.map(({ key, values }) => [...new Set(values)].map((value) => labelBucket(base, key, value))),
+  ];
 }
 
 function bitsOf(modes: readonly string[] | null | undefined): number {

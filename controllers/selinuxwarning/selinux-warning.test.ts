@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 
-import { CSIDrivers, keyOf, objectKey, Pods, type CSIDriver, type Pod } from '../../pkg/api/index.ts';
-import { build, pod } from '../../test/support/builders.ts';
+import {
+  CSIDrivers,
+  keyOf,
+  objectKey,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  Pods,
+  type CSIDriver,
+  type Pod,
+} from '../../pkg/api/index.ts';
+import { build, persistentVolume, persistentVolumeClaim, pod } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
 import { createSelinuxWarning } from './selinux-warning.ts';
 
@@ -63,17 +72,45 @@ test('a driver that does not set labels with the mount causes no conflict, until
   });
 });
 
-test('a pod that mounts a volume with two labels is told', async () => {
-  const base = createTestContext();
+type PodVolume = NonNullable<Pod['spec']['volumes']>[number];
+
+/** A pod with two containers, of different labels, that mount the volume. */
+function userWithTwoLabels(volume: Omit<PodVolume, 'name'>): Pod {
   const twice = user('a', 's0:c1');
   const [first] = twice.spec.containers;
   if (first === undefined) throw new Error('no container');
   twice.spec.containers.push({ ...first, name: 'other', securityContext: { seLinuxOptions: { level: 's0:c2' } } });
-  base.server.seed(Pods, twice);
+  twice.spec.volumes = [{ name: 'data', ...volume }];
+  return twice;
+}
+
+test.each([
+  ['that is attached', { awsElasticBlockStore: { volumeID: 'vol-1' } }],
+  ['of a kind that is never attached', { emptyDir: {} }],
+])('a pod that mounts a volume %s with two labels is told', async (_title, volume) => {
+  const base = createTestContext();
+  base.server.seed(Pods, userWithTwoLabels(volume));
   await whileRunning(base, createSelinuxWarning(base.context), settle);
   expect(base.recorded[0]).toMatchObject({
     type: 'Warning',
     reason: 'MultipleSELinuxLabels',
     message: 'Volume "data" is mounted twice with different SELinux labels inside this pod',
+  });
+});
+
+test('a pod that mounts a claim with two labels is told once the claim is bound', async () => {
+  const base = createTestContext();
+  base.server.seed(Pods, userWithTwoLabels({ persistentVolumeClaim: { claimName: 'data' } }));
+  await whileRunning(base, createSelinuxWarning(base.context), async () => {
+    const spec = { volumeName: 'disk' };
+    const claim = base.server.seed(PersistentVolumeClaims, persistentVolumeClaim({ name: 'data', spec }));
+    const claimRef = { namespace: 'default', name: 'data', uid: claim.metadata.uid };
+    base.server.seed(PersistentVolumes, persistentVolume({ name: 'disk', spec: { claimRef } }));
+    await settle();
+    expect(base.recorded).toEqual([]);
+    const isBound = { type: 'merge', subresource: 'status', body: { status: { phase: 'Bound' } } } as const;
+    await base.server.patch(PersistentVolumeClaims, keyOf(claim), isBound, signal);
+    await settle();
+    expect(base.recorded.map(({ reason }) => reason)).toEqual(['MultipleSELinuxLabels']);
   });
 });

@@ -17,7 +17,7 @@ import {
   type ControllerContext,
   type ReconcileResult,
 } from '../../pkg/controller/index.ts';
-import { attachableVolumeOf, type AttachableVolume } from '../../pkg/volumes/index.ts';
+import { attachableVolumeOf, isVolumeKnown, type AttachableVolume } from '../../pkg/volumes/index.ts';
 import { isPodFinished } from '../../pkg/pods/index.ts';
 import { conflictEvent, VolumeUse } from './conflicts.ts';
 import { mountsSelinux, registerHandlers } from './handlers.ts';
@@ -57,6 +57,7 @@ export function createSelinuxWarning(context: ControllerContext): Controller {
     for (const volume of pod.spec.volumes ?? []) {
       const own = labels.get(volume.name);
       if (own === undefined) continue; // no container mounts it
+      if (!isVolumeKnown(volume, pod, found)) continue; // the claim or its volume enqueues the pod when they are bound
       const attachable = attachableVolumeOf(volume, pod, found);
       const [label = '', ...others] = own;
       if (others.length > 0) ambiguous.push(volume.name);

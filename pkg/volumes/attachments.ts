@@ -51,17 +51,32 @@ export function attachableVolumeOf(
   pod: Cached<Pod>,
   caches: VolumeCaches,
 ): AttachableVolume | undefined {
-  const { persistentVolumeClaim, ephemeral, name } = volume;
-  if (persistentVolumeClaim === undefined && ephemeral === undefined) return attachableInlineVolume(volume, pod);
+  if (!isClaimed(volume)) return attachableInlineVolume(volume, pod);
+  const bound = boundVolumeOf(volume, pod, caches);
+  return bound && attachablePersistentVolume(bound);
+}
+
+/** Whether it is known what a volume of a pod is. The volume of a claim is known once both are bound. */
+export function isVolumeKnown(volume: Cached<PodVolume>, pod: Cached<Pod>, caches: VolumeCaches): boolean {
+  return !isClaimed(volume) || boundVolumeOf(volume, pod, caches) !== undefined;
+}
+
+function isClaimed({ persistentVolumeClaim, ephemeral }: Cached<PodVolume>): boolean {
+  return persistentVolumeClaim !== undefined || ephemeral !== undefined;
+}
+
+function boundVolumeOf(
+  { persistentVolumeClaim, ephemeral, name }: Cached<PodVolume>,
+  pod: Cached<Pod>,
+  caches: VolumeCaches,
+): Cached<PersistentVolume> | undefined {
   const claimName = persistentVolumeClaim?.claimName ?? ephemeralClaimName(pod.metadata.name, name);
   const claim = caches.claim(objectKey(pod.metadata.namespace, claimName));
   if (claim === undefined || (ephemeral !== undefined && !isControlledBy(claim, pod))) return undefined;
   const volumeName = claim.spec?.volumeName ?? '';
   if (claim.status?.phase !== 'Bound' || volumeName === '') return undefined;
   const bound = caches.volume(volumeName);
-  return bound?.spec?.claimRef?.uid === claim.metadata.uid && bound !== undefined
-    ? attachablePersistentVolume(bound)
-    : undefined;
+  return bound?.spec?.claimRef?.uid === claim.metadata.uid ? bound : undefined;
 }
 
 export function attachablePersistentVolume(volume: Cached<PersistentVolume>): AttachableVolume | undefined {
