@@ -73,8 +73,8 @@ async function applyScale(
 ): Promise<Error | undefined> {
   if (decision.kind !== 'rescale' || target.kind !== 'found') return undefined;
   const { resource } = target;
-  const { name } = autoscaler.spec.scaleTargetRef;
-  const key = objectKey(resource.namespaced ? autoscaler.metadata.namespace : undefined, name);
+  // Always in the namespace of the autoscaler: the client refuses such a key for a cluster-scoped kind.
+  const key = objectKey(autoscaler.metadata.namespace, autoscaler.spec.scaleTargetRef.name);
   let scale: Cached<Scale> = target.scale;
   for (let attempts = 1; ; attempts += 1) {
     try {

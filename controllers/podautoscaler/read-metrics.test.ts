@@ -158,6 +158,31 @@ describe('a metric that cannot be read is reported as in Go:', () => {
   });
 });
 
+describe('while kinds cannot be discovered', () => {
+  const readObject = async (failure: Error, caller: AbortSignal) => {
+    const fails = async () => Promise.reject(failure);
+    const discovery = { ...discoveryOf().discovery, preferred: fails };
+    const client = { request: async () => ({ groups: [customGroup] }) };
+    const clock = new FakeClock();
+    const kinds = new ServedKinds(discovery, clock);
+    const reader = new MetricsReader({ client, kinds, clock, periodMs: 15_000 });
+    return reader.read(object({ value: '5' }), scope, caller);
+  };
+
+  test('a metric of an object cannot be read, with the reason', async () => {
+    const { reading } = await readObject(new ApiError('get', { code: 500, message: 'etcd is gone' }), signal);
+    const why = 'unable to map kind Ingress.networking.k8s.io to resource: etcd is gone';
+    expect(reading).toEqual({ kind: 'failed', message: `unable to fetch metrics from custom metrics API: ${why}` });
+  });
+
+  test('an abort ends the sync', async () => {
+    const deletion = new AbortController();
+    const read = readObject(new Error('no answer'), deletion.signal);
+    deletion.abort(new Error('deleted'));
+    await expect(read).rejects.toThrow('deleted');
+  });
+});
+
 test('kinds that are not served cost one discovery in half a minute', async () => {
   const clock = new FakeClock();
   const { discovery, refreshes } = discoveryOf(ingresses);

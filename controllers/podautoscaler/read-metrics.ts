@@ -7,7 +7,7 @@ import {
   type LabelSelector,
   type MetricSpec,
 } from '../../pkg/api/index.ts';
-import { goMessage, type Client } from '../../pkg/client/index.ts';
+import { goMessage, serverMessage, type Client } from '../../pkg/client/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import { MetricError, type MetricReading, type TimedReading } from './metric-reading.ts';
 import { parseExternalValues, parseObjectValue, parsePodUsage, parsePodValues } from './metrics-api.ts';
@@ -145,10 +145,17 @@ export class MetricsReader {
   }
 
   async #resourceOf(group: string, kind: string, signal: AbortSignal): Promise<string> {
-    const [found] = await this.#deps.kinds.find(group, kind, signal);
-    if (found !== undefined) return resourceName(found);
     const name = group === '' ? kind : `${kind}.${group}`;
-    throw new MetricError(`${attempts.custom}: unable to map kind ${name} to resource: ${noMatches(group, kind)}`);
+    const attempted = `${attempts.custom}: unable to map kind ${name} to resource`;
+    try {
+      const [found] = await this.#deps.kinds.find(group, kind, signal);
+      if (found !== undefined) return resourceName(found);
+    } catch (error) {
+      // A failing discovery makes this one metric invalid: the others of the autoscaler still count.
+      signal.throwIfAborted();
+      throw new MetricError(`${attempted}: ${serverMessage(error)}`, { cause: error });
+    }
+    throw new MetricError(`${attempted}: ${noMatches(group, kind)}`);
   }
 
   async #ask<T>(

@@ -1,5 +1,5 @@
 import { InvalidSelectorError, objectKey, type Kind, type Scale } from '../../pkg/api/index.ts';
-import { goMessage, serverMessage, type Client } from '../../pkg/client/index.ts';
+import { ApiError, goMessage, serverMessage, type Client } from '../../pkg/client/index.ts';
 import type { TargetReading } from './plan.ts';
 import type { Autoscaler } from './settings.ts';
 import { normalizeSelector } from './scale-selector.ts';
@@ -39,7 +39,8 @@ export async function readTarget(
   let failure: string | undefined;
   for (const resource of found) {
     try {
-      const key = objectKey(resource.namespaced ? metadata.namespace : undefined, name);
+      requireNamespaced(resource, name);
+      const key = objectKey(metadata.namespace, name);
       return { kind: 'found', resource, scale: withSelector(await client.getScale(resource, key, signal)) };
     } catch (error) {
       signal.throwIfAborted();
@@ -55,6 +56,16 @@ export async function readTarget(
     error: `failed to query scale subresource for ${reference}: ${message}`,
     isSpec: false,
   };
+}
+
+/**
+ * An autoscaler acts with the rights of this controller, which may scale everything. It must not reach beyond its own
+ * namespace. Go asks for a cluster-scoped object in that namespace, and the server does not find the path.
+ */
+function requireNamespaced({ namespaced, resource }: Kind, name: string): void {
+  if (namespaced) return;
+  const text = '404 page not found';
+  throw new ApiError(`get scale of ${resource} ${name}`, { code: 404, message: text }, undefined, text);
 }
 
 function withSelector(scale: Scale): Scale {
