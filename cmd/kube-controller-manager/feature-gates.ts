@@ -38,6 +38,7 @@ export const honouredGates: ReadonlySet<string> = new Set([
   'SELinuxChangePolicy',
   'SeparateTaintEvictionController',
   'StaleControllerConsistencyDaemonSet',
+  'StaleControllerConsistencyStatefulSet',
   'StatefulSetSemanticRevisionComparison',
   'StorageVersionAPI',
   'StorageVersionMigrator',

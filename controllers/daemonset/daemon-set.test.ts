@@ -15,6 +15,7 @@ import { container, controllerRevision, daemonSet, node, pod, runningStatus } fr
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
 import { CountingInformers } from '../../test/support/counting-informers.ts';
 import { apiError } from '../../test/support/recording-client.ts';
+import { countedBy, withStaleCache } from '../../test/support/stale-cache.ts';
 import { createDaemonSetController } from './daemon-set.ts';
 
 const { signal } = new AbortController();
@@ -146,6 +147,32 @@ describe('the daemonset controller', () => {
     expect(context.server.stored(Pods).map(({ metadata }) => metadata.labels?.[hashLabel])).toEqual(['b']);
   });
 
+  test('keeps the label of a pod of an older revision, while it moves those of equal revisions', async () => {
+    const context = withNodes(2);
+    const spec = { updateStrategy: { type: 'OnDelete' } };
+    const object = context.server.seed(DaemonSets, daemonSet({ name: 'web', spec }));
+    const owner = { kind: DaemonSets, object };
+    const current = JSON.parse(templatePatch(object)) as object;
+    for (const { name, revision, data } of [
+      { name: 'older', revision: 1, data: { spec: {} } },
+      { name: 'a', revision: 2, data: current },
+      { name: 'b', revision: 3, data: current },
+    ]) {
+      const labels = { app: 'web', [hashLabel]: name };
+      context.server.seed(ControllerRevisions, controllerRevision({ name, labels, owner }, { data, revision }));
+    }
+    for (const [nodeName, hash] of Object.entries({ n0: 'older', n1: 'a' })) {
+      const labels = { app: 'web', [hashLabel]: hash };
+      const onNode = { spec: { nodeName }, status: runningStatus() };
+      context.server.seed(Pods, pod({ name: `of-${hash}`, labels, owner, ...onNode }));
+    }
+    await run(context, () => pass(context));
+    const hashes = context.server.stored(Pods).map(({ metadata }) => [metadata.name, metadata.labels?.[hashLabel]]);
+    expect(Object.fromEntries(hashes)).toEqual({ 'of-older': 'older', 'of-a': 'b' });
+    const left = context.server.stored(ControllerRevisions).map(({ metadata }) => metadata.name);
+    expect(left.sort()).toEqual(['b', 'older']);
+  });
+
   test('labels a revision without a hash, and renumbers the revision of an earlier template', async () => {
     const context = withNodes(0);
     const object = context.server.seed(DaemonSets, web);
@@ -194,6 +221,32 @@ describe('the daemonset controller', () => {
       expect(context.server.stored(Pods).map(({ metadata }) => metadata.name)).not.toContain('second');
     });
   });
+
+  const gate = 'StaleControllerConsistencyDaemonSet';
+  const counter = 'daemonset_controller_stale_sync_skips_total';
+  const staleCaches = [
+    {
+      name: 'counts syncs that wait for own pods, with the gate on',
+      stale: Pods,
+      gates: [gate],
+      counted: [`${counter}{group="",resource="pods"}`],
+    },
+    { name: 'counts no sync with the gate off, but waits', stale: Pods, gates: [], counted: [] },
+    { name: 'counts no sync that waits for a revision', stale: ControllerRevisions, gates: [gate], counted: [] },
+  ];
+  for (const { name, stale, gates, counted } of staleCaches) {
+    test(name, async () => {
+      const context = withStaleCache(withNodes(1), stale, gates);
+      context.server.seed(DaemonSets, web);
+      await run(context, async () => {
+        context.server.seed(Nodes, node({ name: 'later' }));
+        await pass(context);
+      });
+      expect(context.server.stored(Pods)).toHaveLength(1);
+      expect(await countedBy(counter, context)).toEqual(counted);
+      expect(await context.context.metrics.metrics()).not.toContain('resource="controllerrevisions"');
+    });
+  }
 
   /** The number of objects that are read when one node among others changes its labels. */
   async function costOfNodeChange(others: number): Promise<number> {

@@ -1,7 +1,10 @@
-import { ControllerRevisions, DaemonSets, Pods, type Kind } from '../../pkg/api/index.ts';
+import { DaemonSets, Pods, type Kind } from '../../pkg/api/index.ts';
 import { defineCounter, type MetricsRegistry } from '../../pkg/metrics/index.ts';
 
-/** Counts syncs that were skipped because the cache of a kind had not observed an own write yet. */
+/**
+ * Counts syncs that were skipped because the cache of a kind had not observed an own write yet. Like the Go binary, it
+ * counts pods and DaemonSets only, not revisions.
+ */
 export function createStaleSyncCounter(registry: MetricsRegistry): (kind: Pick<Kind, 'group' | 'resource'>) => void {
   const skips = defineCounter(registry, {
     name: 'daemonset_controller_stale_sync_skips_total',
@@ -9,6 +12,6 @@ export function createStaleSyncCounter(registry: MetricsRegistry): (kind: Pick<K
     labels: ['group', 'resource'],
   });
   const skipsOf = ({ group, resource }: Pick<Kind, 'group' | 'resource'>) => skips.with({ group, resource });
-  for (const kind of [Pods, DaemonSets, ControllerRevisions]) skipsOf(kind);
-  return (kind) => skipsOf(kind).inc();
+  const counters = new Map([Pods, DaemonSets].map((kind) => [kind.resource, skipsOf(kind)]));
+  return ({ resource }) => counters.get(resource)?.inc();
 }

@@ -81,9 +81,10 @@ export class DeviceClassLinks implements ExtendedResources {
     const { pods, claims } = this.#caches;
     const pod = pods.store.get(objectKey(claim.metadata.namespace, owner.name));
     if (pod === undefined) return undefined;
-    const siblings = claims.store
-      .byIndex(byController, owner.uid)
-      .filter((each) => podOfExtendedClaim(each) !== undefined);
+    // Anyone may name any uid in an owner reference: claims of other namespaces are not of this pod.
+    const isSibling = (each: Cached<ResourceClaim>): boolean =>
+      each.metadata.namespace === claim.metadata.namespace && podOfExtendedClaim(each) !== undefined;
+    const siblings = claims.store.byIndex(byController, owner.uid).filter(isSibling);
     return isClaimOfPod(claim, pod, siblings) ? podUsage(pod, this.#deps.pods.nowMs(), this.#deps.pods) : undefined;
   }
 

@@ -9,6 +9,7 @@ import {
   ResourceClaims,
   ResourceQuotas,
   type Kind,
+  type ResourceClaim,
   type ResourceQuota,
 } from '../../pkg/api/index.ts';
 import { build, configMap, container, pod } from '../../test/support/builders.ts';
@@ -192,7 +193,14 @@ test('a full resync sees what has changed with time alone', async () => {
   });
 });
 
-test('a claim for an extended resource is charged as far as its pod is not', async () => {
+const extendedRows: [name: string, others: readonly Partial<ResourceClaim['metadata']>[]][] = [
+  ['as far as its pod is not', []],
+  [
+    'beside an older one of another namespace that claims the same owner',
+    [{ namespace: 'elsewhere', name: 'a', creationTimestamp: '2020-01-01T00:00:00Z' }],
+  ],
+];
+test.each(extendedRows)('a claim for an extended resource is charged %s', async (_name, others) => {
   const base = contextWith([Pods, ResourceClaims, DeviceClasses]);
   const name = 'requests.example.com/gpu';
   base.server.seed(ResourceQuotas, quota({ [name]: '50' }));
@@ -205,10 +213,10 @@ test('a claim for an extended resource is charged as far as its pod is not', asy
   const annotations = { 'resource.kubernetes.io/extended-resource-claim': 'true' };
   const exactly = { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 3 };
   const devices = { requests: [{ name: 'a', exactly }] };
-  base.server.seed(
-    ResourceClaims,
-    build(ResourceClaims, { metadata: { annotations, ownerReferences } }, { spec: { devices } }),
-  );
+  for (const place of [{}, ...others]) {
+    const metadata = { annotations, ownerReferences, ...place };
+    base.server.seed(ResourceClaims, build(ResourceClaims, { metadata }, { spec: { devices } }));
+  }
   base.server.seed(
     DeviceClasses,
     build(DeviceClasses, { name: 'gpu' }, { spec: { extendedResourceName: 'example.com/gpu' } }),

@@ -10,6 +10,7 @@ import {
 } from '../../pkg/api/index.ts';
 import { controllerRevision, pod, runningStatus, statefulSet } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import { countedBy, withStaleCache } from '../../test/support/stale-cache.ts';
 import { createStatefulSetController } from './stateful-set.ts';
 
 const run = (test: TestContext, use: () => Promise<void>): Promise<void> =>
@@ -97,6 +98,30 @@ describe('the StatefulSet controller', () => {
       expect(namesOf(context.server.stored(Pods))).toEqual(['web-0']);
     });
   });
+
+  const gate = 'StaleControllerConsistencyStatefulSet';
+  const counter = 'statefulset_controller_stale_sync_skips_total';
+  const pods = [`${counter}{group="",resource="pods"}`];
+  const staleCaches = [
+    { name: 'counts syncs that wait for own pods, with the gate on', stale: Pods, gates: [gate], counted: pods },
+    { name: 'counts no sync with the gate off, but waits', stale: Pods, gates: [], counted: [] },
+    { name: 'counts no sync that waits for a revision', stale: ControllerRevisions, gates: [gate], counted: [] },
+  ];
+  for (const { name, stale, gates, counted } of staleCaches) {
+    test(name, async () => {
+      const context = withStaleCache(createTestContext(), stale, gates);
+      const podManagementPolicy = 'Parallel';
+      const web = context.server.seed(StatefulSets, statefulSet({ name: 'web', spec: { podManagementPolicy } }));
+      await run(context, async () => {
+        const scaled = { type: 'merge', body: { spec: { replicas: 2 } } } as const;
+        await context.server.patch(StatefulSets, keyOf(web), scaled, signal);
+        await context.clock.advance(1000);
+        await settle();
+      });
+      expect(namesOf(context.server.stored(Pods))).toEqual(['web-0']);
+      expect(await countedBy(counter, context)).toEqual(counted);
+    });
+  }
 
   test('creates no revision for a set that is being deleted', async () => {
     const context = createTestContext();

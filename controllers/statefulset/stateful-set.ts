@@ -52,6 +52,7 @@ export function createStatefulSetController(context: ControllerContext, workers:
     written: deps.pendingPods,
   });
   const revisionsOf = createRevisionClaims({ ...deps, revisions });
+  const countsSkips = context.gates.isEnabled('StaleControllerConsistencyStatefulSet');
 
   sets.addIndex(setsByClaimPrefix);
   const handlers = [
@@ -80,7 +81,7 @@ export function createStatefulSetController(context: ControllerContext, workers:
     primary: sets.store,
     ownWrites: [deps.pendingPods, deps.pendingClaims, deps.pendingRevisions, deps.pendingSets],
     recheckMs,
-    onStale: deps.metrics.waitedFor,
+    onStale: countsSkips ? deps.metrics.waitedFor : undefined,
     forget(key: ObjectKey): void {
       deps.metrics.forget(key);
       deps.statusPace.forget(key);
