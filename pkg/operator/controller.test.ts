@@ -12,6 +12,7 @@ import {
   type Deployment,
   type Service,
 } from '../api/index.ts';
+import { ApiError } from '../client/index.ts';
 import { TerminalError } from '../controller/index.ts';
 import { defineIndex } from '../../informers/index.ts';
 import { configMap, deployment, secret, service } from '../../test/support/builders.ts';
@@ -20,11 +21,13 @@ import { simulate } from '../../test/support/simulate.ts';
 import { controllerFor, type ControllerOptions } from './controller.ts';
 import { DefinitionError } from './definition-error.ts';
 import { annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicates.ts';
+import { fromCrd } from './from-crd.ts';
 import { manifestsOf } from './manifests.ts';
 import { defineResource } from './resource.ts';
 import { watch } from './watch.ts';
 
-const Widgets = defineResource({ group: 'example.com', version: 'v1', kind: 'Widget', spec: z.object({}) });
+const widget = { group: 'example.com', version: 'v1', kind: 'Widget', spec: z.object({}) };
+const Widgets = defineResource(widget);
 
 /** Counts the reconciles of a controller of Deployments. */
 function counted(options: Partial<ControllerOptions<Deployment>> = {}) {
@@ -51,6 +54,25 @@ describe('controllerFor refuses', () => {
       name: 'to own cluster-scoped objects',
       make: () => controllerFor(Deployments, { name: 'test', owns: [Namespaces], reconcile }),
       says: 'cannot own Namespace',
+    },
+    {
+      name: 'a finalizer on objects that can leave the selection',
+      make: () => {
+        const finalizer = { name: 'example.com/x', cleanup: reconcile };
+        return controllerFor(Deployments, { name: 'test', labelSelector: 'x', finalizer, reconcile });
+      },
+      says: 'would keep the finalizer forever',
+    },
+    {
+      name: 'two selections of one kind',
+      make: () =>
+        controllerFor(Deployments, {
+          name: 'test',
+          owns: [watch(Secrets, { labelSelector: 'a' })],
+          reads: [watch(Secrets, { labelSelector: 'b' })],
+          reconcile,
+        }),
+      says: 'two different selections',
     },
     {
       name: 'to watch without a mapping',
@@ -195,7 +217,56 @@ describe('a controller', () => {
     expect(calls).toBe(1);
   });
 
-  test('reconciles again when it has asked for it, and at every resync', async () => {
+  test('retries if the kind has no status, which the server answers as if the object were gone', async () => {
+    let calls = 0;
+    const { controller } = counted({
+      async reconcile({ metadata }) {
+        calls += 1;
+        const details = { name: metadata.name, group: 'apps', kind: 'deployments' };
+        throw new ApiError('patch', { code: 404, reason: 'NotFound', message: 'not found', details });
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.clock.advance(1000);
+    await run.settle();
+    expect(calls).toBeGreaterThan(1);
+  });
+
+  test('reconciles again when it has asked for it', async () => {
+    const times: number[] = [];
+    const { controller } = counted({
+      async reconcile(_, { now }) {
+        times.push(now());
+        return times.length === 1 ? { requeueAfterMs: 5000 } : {};
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.clock.advance(10_000);
+    await run.settle();
+    expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 5000]);
+  });
+
+  test.for([
+    { retryRate: undefined, retries: 20 },
+    { retryRate: { qps: 1, burst: 2 }, retries: 3 },
+  ])('retries $retries objects within a second with the rate $retryRate', async ({ retryRate, retries }) => {
+    const failed = new Set<string>();
+    let retried = 0;
+    const { controller } = counted({
+      retryRate,
+      async reconcile({ metadata: { name } }) {
+        if (failed.has(name)) retried += 1;
+        else throw new Error(`first of ${failed.add(name).size}`);
+      },
+    });
+    const objects = Array.from({ length: 20 }, (_, index) => deployment({ metadata: { name: `web-${index}` } }));
+    await using run = await simulate(controller, objects);
+    await run.clock.advance(1000);
+    await run.settle();
+    expect(retried).toBe(retries);
+  });
+
+  test('reconciles at every resync', async () => {
     const { controller, seen } = counted({ resyncMs: 60_000 });
     await using run = await simulate(controller, [deployment()]);
     await run.clock.advance(60_000);
@@ -205,13 +276,17 @@ describe('a controller', () => {
 });
 
 describe('a finalizer', () => {
-  const withFinalizer = (cleanup: ControllerOptions<Deployment>['reconcile']) => {
+  const withFinalizer = (
+    cleanup: ControllerOptions<Deployment>['reconcile'],
+    when?: ControllerOptions<Deployment>['when'],
+  ) => {
     const seen: string[] = [];
     return {
       seen,
       controller: controllerFor(Deployments, {
         name: 'test',
         finalizer: { name: 'example.com/test', cleanup },
+        when,
         async reconcile({ metadata }) {
           seen.push(String(metadata.finalizers));
         },
@@ -229,6 +304,19 @@ describe('a finalizer', () => {
     await run.settle();
     expect(cleaned).toEqual(['deployment']);
     expect((await run.client.get(Deployments, object)).metadata.finalizers).toEqual(['other/one']);
+  });
+
+  test('is removed from an object that was deleted before the start, whatever the predicate says', async () => {
+    const cleaned: string[] = [];
+    const { controller } = withFinalizer(
+      async ({ metadata }) => void cleaned.push(metadata.name),
+      () => false,
+    );
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const finalizers = ['example.com/test', 'other/one'];
+    await using run = await simulate(controller, [deployment({ metadata: { finalizers, deletionTimestamp } })]);
+    expect(cleaned).toEqual(['deployment']);
+    expect((await run.client.get(Deployments, deployment())).metadata.finalizers).toEqual(['other/one']);
   });
 
   test('keeps the object while the clean-up fails or requeues', async () => {
@@ -307,8 +395,9 @@ test('rules allow what the controller does, and no more', () => {
   ]);
 });
 
-test('manifests have the custom resources and permissions of all controllers, and name each once', () => {
-  const one = counted({ owns: [Services] }).controller;
+test('manifests have the own custom resources and permissions of all controllers, and name each once', () => {
+  const ofOthers = fromCrd(defineResource({ ...widget, kind: 'Gadget' }).crd);
+  const one = counted({ owns: [Services], reads: [ofOthers] }).controller;
   const two = controllerFor(Widgets, { name: 'two', owns: [Deployments], reconcile: async () => {} });
   const { items } = manifestsOf({
     name: 'op',

@@ -22,6 +22,7 @@ import { DefinitionError } from './definition-error.ts';
 import { AppliedConfigurations } from './ensure.ts';
 import type { Predicate } from './predicates.ts';
 import { rulesOf, type PolicyRule } from './rbac.ts';
+import { createResourceClient } from './resource-client.ts';
 import { Reconciliation, type ReconcileContext, type Shared } from './reconcile-context.ts';
 import { asWatch, selectionOf, Watches, type CacheOptions, type Watch, type Watchable } from './watch.ts';
 
@@ -58,8 +59,10 @@ export interface ControllerOptions<T extends KubeObject> extends CacheOptions<T>
   readonly finalizer?: Finalizer<T> | undefined;
   /** Objects that are reconciled at the same time. Default 1. */
   readonly workers?: number | undefined;
-  /** The delay after an error, which doubles each time. Default 5 ms up to 1000 s. */
+  /** The delay of an object after an error, which doubles each time. Default 5 ms up to 1000 s. */
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number } | undefined;
+  /** The rate of retries of all objects together. Default 10 a second, and 100 at once. */
+  readonly retryRate?: { readonly qps: number; readonly burst: number } | undefined;
   /** The minimum time between two reconciles of one object. Default 0. */
   readonly minIntervalMs?: number | undefined;
   /** Reconciles every object this often, even if nothing changes. Default: the manager's; 0: never. */
@@ -140,6 +143,9 @@ function checkDefinition({ options, primary, owns, watches, reads }: ControllerP
   if (finalizer !== undefined && !/^[a-z0-9.-]+\.[a-z0-9-]+\/[A-Za-z0-9._-]+$/.test(finalizer.name)) {
     refuse(`the finalizer ${JSON.stringify(finalizer.name)} needs a domain, such as example.com/cleanup`);
   }
+  if (finalizer !== undefined && options.labelSelector !== undefined) {
+    refuse('an object that loses its labels would keep the finalizer forever: use when instead of labelSelector');
+  }
 }
 
 function createController(parts: ControllerParts, context: ControllerContext): Controller {
@@ -185,7 +191,9 @@ function createController(parts: ControllerParts, context: ControllerContext): C
       try {
         return (await reconcileObject(options, shared, object, signal)) ?? {};
       } catch (error) {
-        if (isGone(error, primary.watched, object)) return {}; // the cache will observe its deletion
+        // The server uses the same words for a subresource that the kind does not have. That must not go unnoticed.
+        const seemsGone = isAboutObject(error, primary.watched, object);
+        if (seemsGone && !(await exists(shared, key, signal))) return {}; // the cache will observe its deletion
         throw error;
       }
     },
@@ -193,10 +201,15 @@ function createController(parts: ControllerParts, context: ControllerContext): C
   return { name, run: (signal) => runWorkers(work, signal) };
 }
 
-/** Whether the server has refused a write because the object itself no longer exists. */
-function isGone(error: unknown, kind: Kind, { metadata }: Cached<KubeObject>): boolean {
+/** Whether the server says that the object itself does not exist. */
+function isAboutObject(error: unknown, kind: Kind, { metadata }: Cached<KubeObject>): boolean {
   const details = isNotFound(error) ? apiErrorOf(error)?.details : undefined;
   return details?.name === metadata.name && details.kind === kind.resource && (details.group ?? '') === kind.group;
+}
+
+async function exists({ client, primary, controllerName }: Shared, key: ObjectKey, signal: AbortSignal) {
+  const found = await createResourceClient(client, { signal, fieldManager: controllerName }).find(primary, key);
+  return found !== undefined;
 }
 
 /** Adds the finalizer before the first reconcile, and removes it after the clean-up. */
@@ -219,10 +232,9 @@ async function reconcileObject(
   return reconcile(run.object, run.context);
 }
 
-function rateLimiterOf({ backoff }: ControllerOptions<KubeObject>): RateLimiter<ObjectKey> {
-  const { baseMs, maxMs } = backoff ?? { baseMs: 5, maxMs: 1_000_000 };
+function rateLimiterOf({ backoff, retryRate }: ControllerOptions<KubeObject>): RateLimiter<ObjectKey> {
   return maxOfLimiters(
-    exponentialLimiter<ObjectKey>({ baseMs, maxMs }),
-    bucketLimiter<ObjectKey>({ qps: 10, burst: 100 }),
+    exponentialLimiter<ObjectKey>(backoff ?? { baseMs: 5, maxMs: 1_000_000 }),
+    bucketLimiter<ObjectKey>(retryRate ?? { qps: 10, burst: 100 }),
   );
 }

@@ -1,12 +1,21 @@
 import * as z from 'zod';
 
-import { defineKind, type Kind, type KubeObject, type UntypedObject } from '../api/index.ts';
+import {
+  apiVersionOf,
+  CustomResourceDefinitions,
+  defineKind,
+  type Kind,
+  type KubeObject,
+  type UntypedObject,
+} from '../api/index.ts';
 import { DefinitionError } from './definition-error.ts';
-import type { Resource } from './resource.ts';
+import type { CrdManifest, Resource } from './resource.ts';
+
+const stringMap = z.record(z.string(), z.string());
 
 const manifestSchema = z.looseObject({
   kind: z.literal('CustomResourceDefinition'),
-  metadata: z.looseObject({ name: z.string() }),
+  metadata: z.looseObject({ name: z.string(), labels: stringMap.optional(), annotations: stringMap.optional() }),
   spec: z.looseObject({
     group: z.string(),
     scope: z.enum(['Namespaced', 'Cluster']),
@@ -40,7 +49,20 @@ export function fromCrd<T extends KubeObject = UntypedObject>(manifest: unknown,
     });
   return {
     ...kindIn(chosen),
-    crd: read.data, // checked above as far as this program reads it
+    crd: manifestOf(read.data),
+    isExternal: true,
     versions: Object.fromEntries(served.map((name) => [name, kindIn(name)])),
+  };
+}
+
+/** What its author wrote: a definition that was read from a server has fields that only the server may set. */
+function manifestOf({ metadata, spec }: z.output<typeof manifestSchema>): CrdManifest {
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...annotations } = metadata.annotations ?? {};
+  const { name, labels } = metadata;
+  return {
+    apiVersion: apiVersionOf(CustomResourceDefinitions),
+    kind: CustomResourceDefinitions.kind,
+    metadata: { name, annotations, ...(labels !== undefined && { labels }) },
+    spec, // checked as far as this program reads it
   };
 }

@@ -1,7 +1,7 @@
 import type { Kind } from '../api/index.ts';
 import type { OperatorController } from './controller.ts';
 import type { PolicyRule } from './rbac.ts';
-import type { CrdManifest } from './resource.ts';
+import type { CrdManifest, Resource } from './resource.ts';
 
 export interface ManifestOptions {
   /** The name of the manager, and of all its manifests. */
@@ -58,8 +58,8 @@ export function manifestsOf(options: ManifestOptions): ManifestList {
 const rbacVersion = 'rbac.authorization.k8s.io/v1';
 const leaseRule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] };
 
-function definitionsOf(kinds: readonly Kind[]): (CrdManifest & { kind: string })[] {
-  const definitions = kinds.flatMap((kind) => ('crd' in kind ? [kind.crd as CrdManifest] : [])); // made by defineResource
+function definitionsOf(kinds: readonly (Kind | Resource)[]): (CrdManifest & { kind: string })[] {
+  const definitions = kinds.flatMap((kind) => ('crd' in kind && kind.isExternal !== true ? [kind.crd] : []));
   const byName = new Map(definitions.map((crd) => [crd.metadata.name, { ...crd, kind: 'CustomResourceDefinition' }]));
   return [...byName.values()];
 }

@@ -1,8 +1,9 @@
 import { isBeingDeleted, isEqualJson, type Cached, type KubeObject } from '../api/index.ts';
 
 /**
- * Whether an event causes a reconcile. `before` is absent for an object that was added or deleted. Resyncs and the
- * start of an object's deletion always pass, so that no controller can miss them.
+ * Whether an event causes a reconcile. `before` is absent for an object that was added or deleted. Resyncs, the start of
+ * an object's deletion, and objects that are being deleted when the program starts always pass, so that no controller can
+ * miss them.
  */
 export type Predicate<T extends KubeObject = KubeObject> = (
   object: Cached<T>,
@@ -21,6 +22,11 @@ export const annotationsChanged: Predicate = ({ metadata }, before) =>
 
 export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (object, before) => predicates.some((predicate) => predicate(object, before));
+}
+
+/** Whether the first sight of an object passes: one that is being deleted always does. */
+export function additionPasses<T extends KubeObject>(when: Predicate<T> | undefined, object: Cached<T>): boolean {
+  return when === undefined || isDeleted(object) || when(object, undefined);
 }
 
 /** Whether an update passes: a resync and the start of a deletion always do. */

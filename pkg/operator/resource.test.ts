@@ -78,6 +78,17 @@ describe('fromCrd', () => {
     expect(read).toMatchObject({ kind: 'Policy', version: 'v1beta1', resource: 'policies', namespaced: false });
   });
 
+  test('leaves out what only the server sets, and what kubectl notes', () => {
+    const annotations = { 'api-approved.kubernetes.io': 'x', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+    const metadata = { name: 'policies.example.com', uid: '1', resourceVersion: '7', annotations };
+    const { crd } = fromCrd({ ...Policies.crd, metadata, status: { storedVersions: ['v1'] } });
+    expect(crd.metadata).toEqual({
+      name: 'policies.example.com',
+      annotations: { 'api-approved.kubernetes.io': 'x' },
+    });
+    expect(crd).not.toHaveProperty('status');
+  });
+
   test('refuses a version that is not served, and other manifests', () => {
     expect(() => fromCrd(Policies.crd, 'v1alpha1')).toThrow('version v1alpha1 is not served, but v1, v1beta1');
     expect(() => fromCrd({ kind: 'Deployment' })).toThrow(DefinitionError);

@@ -36,6 +36,8 @@ export type CrdManifest = Unsaved<CustomResourceDefinition>;
 export interface Resource<T extends KubeObject = KubeObject, Draft = Unsaved<T>> extends Kind<T> {
   readonly [draftType]?: Draft;
   readonly crd: CrdManifest;
+  /** Another project installs the definition: the manifests of an operator leave it out. Default false. */
+  readonly isExternal?: boolean;
   /** The kind in each version of the API that is served. */
   readonly versions: Readonly<Record<string, Kind>>;
 }

@@ -19,18 +19,46 @@ const int32Bounds = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
 
 /**
  * The schema of a custom resource's field, as a CustomResourceDefinition needs it. Throws a `DefinitionError` that names
- * the field for what a structural schema cannot express: transforms, dates, unions of different types. Extensions such
- * as `x-kubernetes-list-type` and `x-kubernetes-validations` are given with zod's `meta`.
+ * the field for what a structural schema cannot express: transforms, refinements, dates, unions of different types.
+ * Extensions such as `x-kubernetes-list-type` and `x-kubernetes-validations` are given with zod's `meta`.
  */
 export function structuralSchema(schema: z.ZodType, path: string): StructuralSchema {
   try {
     // Input: a field with a default is not required, because the API server fills it in.
-    const json = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', cycles: 'throw' });
+    const json = z.toJSONSchema(schema, {
+      target: 'openapi-3.0',
+      io: 'input',
+      cycles: 'throw',
+      override: ({ zodSchema, path: within }) => refuseCode(zodSchema, fieldPath(path, within)),
+    });
     return convert(json, path);
   } catch (error) {
     if (error instanceof DefinitionError) throw error;
     throw new DefinitionError(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
+}
+
+/** Refuses functions of the author: the API server cannot run them, and a cached object has not been through them. */
+function refuseCode({ _zod: { def } }: z.core.$ZodTypes, path: string): void {
+  if (def.type === 'pipe' || def.type === 'transform')
+    throw new DefinitionError(
+      `${path}: a transform changes objects, but caches have them as the API server sends them`,
+    );
+  const checks = (def.checks ?? []).map((check) => check._zod.def.check);
+  if (checks.includes('overwrite')) throw new DefinitionError(`${path}: the API server cannot change values`);
+  if (checks.includes('custom'))
+    throw new DefinitionError(
+      `${path}: the API server cannot run a refinement: use x-kubernetes-validations in meta()`,
+    );
+}
+
+/** zod's path goes through the JSON schema, such as `properties`, `replicas`. */
+function fieldPath(root: string, within: readonly (string | number)[]): string {
+  return within.reduce<string>((path, step, index) => {
+    if (step === 'items') return `${path}[]`;
+    if (step === 'additionalProperties') return `${path}.*`;
+    return within[index - 1] === 'properties' ? `${path}.${step}` : path;
+  }, root);
 }
 
 function convert(given: unknown, path: string): Schema {
@@ -107,15 +135,22 @@ function convertUnion(json: Schema, alternatives: readonly Schema[], path: strin
   if (types.size === 1 && types.has('string') && alternatives.every((each) => Array.isArray(each['enum']))) {
     return { ...rest, type: 'string', enum: alternatives.flatMap((each) => each['enum']) };
   }
-  if (types.size === 1 && types.has('object')) return { ...rest, ...mergeObjects(alternatives, path) };
+  const keyword = json['oneOf'] === undefined ? 'anyOf' : 'oneOf';
+  if (types.size === 1 && types.has('object')) {
+    const { properties, demands } = mergeObjects(alternatives, path);
+    return { ...rest, type: 'object', properties, [keyword]: demands };
+  }
   const advice = 'unions of int and string, of strings, and of objects can be expressed; otherwise use z.unknown()';
   throw new DefinitionError(`${path}: a structural schema has one type per field: ${advice}`);
 }
 
 /** A union of objects: the fields of all, and what each alternative requires of them. */
-function mergeObjects(alternatives: readonly Schema[], path: string): Schema {
+function mergeObjects(
+  alternatives: readonly Schema[],
+  path: string,
+): { readonly properties: Schema; readonly demands: readonly Schema[] } {
   const properties: Schema = {};
-  const oneOf = alternatives.map((alternative) => {
+  const demands = alternatives.map((alternative) => {
     const tags: [string, Schema][] = [];
     const converted = convertObject(alternative, path);
     for (const [name, field] of Object.entries(isSchema(converted['properties']) ? converted['properties'] : {})) {
@@ -127,7 +162,7 @@ function mergeObjects(alternatives: readonly Schema[], path: string): Schema {
     const required = converted['required'] ?? [];
     return tags.length === 0 ? { required } : { properties: Object.fromEntries(tags), required };
   });
-  return { type: 'object', properties, oneOf };
+  return { properties, demands };
 }
 
 function mergeFields(known: Schema, field: Schema, path: string): Schema {

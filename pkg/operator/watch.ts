@@ -8,7 +8,7 @@ import {
 } from '../controller/index.ts';
 import type { Handler, Index, Informer, InformerSelection, Store } from '../../informers/index.ts';
 import { DefinitionError } from './definition-error.ts';
-import { updatePasses, type Predicate } from './predicates.ts';
+import { additionPasses, updatePasses, type Predicate } from './predicates.ts';
 import { keyOfRef, type ObjectRef } from './resource-client.ts';
 
 /** The caches of the kinds that a controller has named. */
@@ -101,7 +101,7 @@ export class Watches implements Stores {
     const { when } = watch.options;
     const add = (object: Cached<KubeObject>): void => queue.add(keyOfRef(object));
     const handler: Handler<KubeObject> = {
-      added: (object) => (when?.(object, undefined) === false ? undefined : add(object)),
+      added: (object) => (additionPasses(when, object) ? add(object) : undefined),
       updated: (before, after) => (updatePasses(when, before, after) ? add(after) : undefined),
       deleted: add, // always: state that is kept for the object must be removed
     };
@@ -135,7 +135,7 @@ function filtered(handler: Handler<KubeObject>, when: Predicate | undefined): Ha
   if (when === undefined) return handler;
   return {
     added(object, initial) {
-      if (when(object, undefined)) handler.added?.(object, initial);
+      if (additionPasses(when, object)) handler.added?.(object, initial);
     },
     updated(before, after) {
       if (updatePasses(when, before, after)) handler.updated?.(before, after);
