@@ -16,6 +16,8 @@ import { describeTry, tries } from './tries.ts';
 export interface SandboxClusterOptions {
   readonly dataDir?: string | undefined;
   readonly port?: number | undefined;
+  /** The feature gates of the API that are on. Default: none. */
+  readonly featureGates?: readonly string[] | undefined;
   /** Simulated nodes. Default: 3. */
   readonly nodes?: number | undefined;
   /** Whether the controller manager runs. Default: true. */
@@ -42,14 +44,14 @@ export interface SandboxCluster extends AsyncDisposable {
 
 /** Starts an API, nodes and controllers in this process. They communicate over HTTPS, as in a cluster. */
 export async function startSandboxCluster(options: SandboxClusterOptions): Promise<SandboxCluster> {
-  const { logger, nodes = 3, dataDir, port } = options;
+  const { logger, nodes = 3, dataDir, port, featureGates } = options;
   const withControllers = options.controllers !== false;
   const withCloud = withControllers && options.cloud !== false;
   const hasAccountController = withControllers && controllers.some(({ name }) => name === 'serviceaccount-controller');
   await using stack = new AsyncDisposableStack();
   const makesServiceAccounts = !hasAccountController;
   const sandbox = stack.use(
-    await startSandbox({ dataDir, port, logger, makesServiceAccounts, servesMetrics: nodes > 0 }),
+    await startSandbox({ dataDir, port, logger, featureGates, makesServiceAccounts, servesMetrics: nodes > 0 }),
   );
   const connection = await loadKubeconfig({ path: sandbox.kubeconfigFile }, systemClock);
   const clients = stack.adopt(new ClientBuilder({ connection, clock: systemClock, userAgent: 'sandbox' }), (each) =>

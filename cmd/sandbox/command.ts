@@ -7,6 +7,8 @@ export interface SandboxFlags {
   readonly nodes: number;
   readonly dataDir: string | undefined;
   readonly controllers: boolean;
+  /** The gates of the API that are on. */
+  readonly featureGates: readonly string[];
   /** Passed to the controller manager unchanged. */
   readonly managerFlags: readonly string[];
 }
@@ -32,6 +34,7 @@ export function parseSandboxCommand(argv: readonly string[]): SandboxCommand {
     .option('--page-port <number>', 'Port of the page on 127.0.0.1. Default: any free port', parsePort, 0)
     .option('--nodes <number>', 'Number of simulated nodes', parseCount, 3)
     .option('--no-controllers', 'Run the API and the nodes only')
+    .option('--feature-gates <Gate=true,…>', 'Feature gates of the API. Default: none is on', parseGates, [])
     .argument('[manager-flags...]')
     .exitOverride()
     .configureOutput({ writeOut: (text) => (output += text), writeErr: (text) => (output += text) });
@@ -41,8 +44,17 @@ export function parseSandboxCommand(argv: readonly string[]): SandboxCommand {
     if (!(error instanceof CommanderError)) throw error;
     return { kind: 'print', text: output, exitCode: error.exitCode === 0 ? 0 : 2 };
   }
-  const { quiet, port, pagePort, nodes, dataDir, controllers } = program.opts<Omit<SandboxFlags, 'managerFlags'>>();
-  return { kind: 'sandbox', flags: { quiet, port, pagePort, nodes, dataDir, controllers, managerFlags: program.args } };
+  const { dataDir, ...flags } = program.opts<Omit<SandboxFlags, 'managerFlags'>>();
+  return { kind: 'sandbox', flags: { ...flags, dataDir, managerFlags: program.args } };
+}
+
+/** Returns the gates that are on. The sandbox has few of the server's gates: any other has no effect. */
+function parseGates(text: string): string[] {
+  return text.split(',').flatMap((entry) => {
+    const [, gate, value] = /^(\w+)=(true|false)$/.exec(entry) ?? [];
+    if (gate === undefined) throw new InvalidArgumentError('must be of the form Gate=true');
+    return value === 'true' ? [gate] : [];
+  });
 }
 
 function parsePort(text: string): number {

@@ -1,8 +1,19 @@
 import { describe, expect, test } from 'vitest';
 
-import { StorageClasses, type PersistentVolume, type PersistentVolumeClaim } from '../api/index.ts';
+import {
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  StorageClasses,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+} from '../api/index.ts';
 import { build, frozen, persistentVolume, persistentVolumeClaim, type Described } from '../../test/support/builders.ts';
+import { settle } from '../../test/support/controller-context.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../../test/support/loggers.ts';
+import { RecordingClient } from '../../test/support/recording-client.ts';
 import { hollowDriver } from './csi.ts';
+import { startHollowNodes } from './hollow-nodes.ts';
 import { planDeletion, planVolume } from './provisioner.ts';
 
 const deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -17,8 +28,8 @@ const claimOf = ({ spec, ...described }: Described<PersistentVolumeClaim> = {}) 
       spec: { resources: { requests: { storage: '1Gi' } }, volumeMode: 'Filesystem', ...spec },
     }),
   );
-const classOf = (volumeBindingMode = 'Immediate') =>
-  build(StorageClasses, { name: 'sandbox' }, { provisioner: hollowDriver, reclaimPolicy: 'Delete', volumeBindingMode });
+const classOf = (volumeBindingMode = 'Immediate', reclaimPolicy = 'Delete') =>
+  build(StorageClasses, { name: 'sandbox' }, { provisioner: hollowDriver, reclaimPolicy, volumeBindingMode });
 
 test('a volume is made for a claim that the binder has handed over', () => {
   const { uid, resourceVersion } = claimOf().metadata;
@@ -42,6 +53,12 @@ test('a volume is made for a claim that the binder has handed over', () => {
       volumeMode: 'Filesystem',
     },
   });
+});
+
+test('a volume that is to be retained gets no finalizer: its object stands for nothing to delete', () => {
+  const volume = planVolume(claimOf(), classOf('Immediate', 'Retain'));
+  expect(volume?.spec.persistentVolumeReclaimPolicy).toBe('Retain');
+  expect(volume?.metadata.finalizers).toBeUndefined();
 });
 
 describe('no volume is made', () => {
@@ -76,12 +93,32 @@ describe('planDeletion', () => {
         spec: { persistentVolumeReclaimPolicy: 'Delete', ...spec },
       }),
     );
+  const metadata = { deletionTimestamp, finalizers: [finalizer] };
+  const retained = { persistentVolumeReclaimPolicy: 'Retain' };
   const rows = [
     { name: 'deletes a released volume', volume: volumeOf(), expected: 'delete' },
+    { name: 'releases a terminating volume', volume: volumeOf({ metadata }), expected: 'let-go' },
     {
-      name: 'lets a deleted volume go',
-      volume: volumeOf({ metadata: { deletionTimestamp, finalizers: [finalizer] } }),
+      name: 'releases a terminating volume that is to be retained',
+      volume: volumeOf({ metadata, spec: retained }),
       expected: 'let-go',
+    },
+    {
+      name: 'releases a terminating volume whose claimRef was cleared',
+      volume: volumeOf({ metadata, status: { phase: 'Available' } }),
+      expected: 'let-go',
+    },
+    { name: 'keeps an available volume', volume: volumeOf({ status: { phase: 'Available' } }), expected: undefined },
+    {
+      name: 'keeps a terminating volume that is bound',
+      volume: volumeOf({ metadata, status: { phase: 'Bound' } }),
+      expected: undefined,
+    },
+    {
+      name: 'keeps a terminating volume that is attached',
+      volume: volumeOf({ metadata, spec: retained }),
+      isAttached: true,
+      expected: undefined,
     },
     {
       name: 'is done then',
@@ -91,7 +128,7 @@ describe('planDeletion', () => {
     { name: 'keeps a bound volume', volume: volumeOf({ status: { phase: 'Bound' } }), expected: undefined },
     {
       name: 'keeps a retained volume',
-      volume: volumeOf({ spec: { persistentVolumeReclaimPolicy: 'Retain' } }),
+      volume: volumeOf({ spec: retained }),
       expected: undefined,
     },
     { name: 'keeps a volume of another provisioner', volume: volumeOf({ annotations: {} }), expected: undefined },
@@ -99,4 +136,35 @@ describe('planDeletion', () => {
   ];
   for (const { name, volume, isAttached = false, expected } of rows)
     test(name, () => expect(planDeletion(volume, isAttached)).toBe(expected));
+});
+
+test('a claim that grows is resized, also if its volume is observed after it', async () => {
+  const clock = new FakeClock();
+  const client = new RecordingClient({ now: () => clock.now() });
+  const stop = new AbortController();
+  const options = { client, clock, logger: silentLogger, nodes: 1, provisionsVolumes: true };
+  const hollow = await startHollowNodes(options, stop.signal);
+  const { uid } = client.seed(
+    PersistentVolumeClaims,
+    persistentVolumeClaim({
+      name: 'data',
+      spec: { resources: { requests: { storage: '2Gi' } }, volumeName: 'disk' },
+      status: { phase: 'Bound', capacity: { storage: '1Gi' } },
+    }),
+  ).metadata;
+  await settle();
+  client.seed(
+    PersistentVolumes,
+    persistentVolume({
+      name: 'disk',
+      annotations: { 'pv.kubernetes.io/provisioned-by': hollowDriver },
+      spec: { capacity: { storage: '1Gi' }, claimRef: { namespace: 'default', name: 'data', uid } },
+      status: { phase: 'Bound' },
+    }),
+  );
+  await settle();
+  stop.abort();
+  await hollow.stopped;
+  expect(client.stored(PersistentVolumes)[0]?.spec.capacity).toEqual({ storage: '2Gi' });
+  expect(client.stored(PersistentVolumeClaims)[0]?.status?.capacity).toEqual({ storage: '2Gi' });
 });

@@ -26,6 +26,7 @@ import { provisionedBy, selectedNode, storageProvisioner } from '../volumes/inde
 import { defineIndex, type HandlerRegistration, type InformerFactory, type Store } from '../../informers/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
 import { hollowDriver } from './csi.ts';
+import { applyResize, planResize } from './resizer.ts';
 
 /** Keeps the object of a volume until its provisioner has deleted what it stands for. */
 const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
@@ -51,8 +52,13 @@ export function planVolume(claim: Claim, storageClass: Class | undefined): Unsav
   if (isDelayed(storageClass) && ownValue(metadata.annotations, selectedNode) === undefined) return undefined;
   const { namespace, name, uid, resourceVersion } = metadata;
   const volumeName = `pvc-${uid}`;
+  const isDeletedHere = storageClass.reclaimPolicy === 'Delete';
   return {
-    metadata: { name: volumeName, annotations: { [provisionedBy]: hollowDriver }, finalizers: [finalizer] },
+    metadata: {
+      name: volumeName,
+      annotations: { [provisionedBy]: hollowDriver },
+      ...(isDeletedHere && { finalizers: [finalizer] }),
+    },
     spec: {
       accessModes: [...(spec.accessModes ?? [])],
       capacity: { storage: ownValue(spec.resources?.requests, 'storage') ?? '0' },
@@ -74,13 +80,18 @@ function isDelayed(storageClass: Class | undefined): boolean {
   return storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
 }
 
-/** What is next for a volume of this provisioner. One that is attached stays. */
+/**
+ * What is next for a volume of this provisioner. One that is attached or bound stays. One that is being deleted is let
+ * go of whatever its policy is now: a user may have changed the policy, or cleared the claimRef, since it was made.
+ */
 export function planDeletion(volume: Cached<PersistentVolume>, isAttached: boolean): 'delete' | 'let-go' | undefined {
   const { metadata, spec, status } = volume;
   if (ownValue(metadata.annotations, provisionedBy) !== hollowDriver || isAttached) return undefined;
-  if (spec.persistentVolumeReclaimPolicy !== 'Delete' || status?.phase !== 'Released') return undefined;
-  if (!isBeingDeleted(metadata)) return 'delete';
-  return (metadata.finalizers ?? []).includes(finalizer) ? 'let-go' : undefined;
+  if (isBeingDeleted(metadata)) {
+    const isHeld = (metadata.finalizers ?? []).includes(finalizer);
+    return isHeld && status?.phase !== 'Bound' ? 'let-go' : undefined;
+  }
+  return spec.persistentVolumeReclaimPolicy === 'Delete' && status?.phase === 'Released' ? 'delete' : undefined;
 }
 
 const byVolume = defineIndex<VolumeAttachment>('volume', ({ spec }) => {
@@ -104,7 +115,7 @@ export interface ProvisionerSimulation {
   areClaimsUsable(pod: Cached<Pod>, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Provisions and deletes the volumes of the simulated driver, like an external provisioner. */
+/** Provisions, expands and deletes the volumes of the simulated driver, like an external provisioner and resizer. */
 export function simulateProvisioner({ client, informers, queues }: ProvisionerOptions): ProvisionerSimulation {
   const claims = informers.informerFor(PersistentVolumeClaims);
   const volumes = informers.informerFor(PersistentVolumes);
@@ -122,6 +133,12 @@ export function simulateProvisioner({ client, informers, queues }: ProvisionerOp
     registrations: [
       claims.addHandler(enqueueTo(queues.claims)),
       volumes.addHandler(enqueueTo(queues.volumes)),
+      // A claim that grows may be observed before its volume.
+      volumes.addHandler({
+        added({ spec: { claimRef } }) {
+          if (claimRef !== undefined) queues.claims.add(objectKey(claimRef.namespace, claimRef.name ?? ''));
+        },
+      }),
       attachments.addHandler({
         deleted: ({ spec: { source } }) => queues.volumes.add(objectKey(undefined, source.persistentVolumeName ?? '')),
       }),
@@ -129,8 +146,11 @@ export function simulateProvisioner({ client, informers, queues }: ProvisionerOp
     ],
     async reconcileClaim(key, signal) {
       const claim = claims.store.get(key);
-      const volume = claim && planVolume(claim, classOf(claim));
+      if (claim === undefined) return {};
+      const volume = planVolume(claim, classOf(claim));
+      const resize = planResize(claim, volumes.store.get(objectKey(undefined, claim.spec.volumeName ?? '')));
       if (volume !== undefined) await createIfMissing(client, PersistentVolumes, volume, signal);
+      if (resize !== undefined) await applyResize(client, claim, resize, signal);
       return {};
     },
     async reconcileVolume(key, signal) {

@@ -35,6 +35,8 @@ export interface SandboxOptions {
   readonly bookmarkEveryMs?: number | undefined;
   /** Serves `metrics.k8s.io`, with the simulated usage of pods. Default: false, as without a metrics server. */
   readonly servesMetrics?: boolean | undefined;
+  /** The feature gates that are on. The sandbox has `MaxUnavailableStatefulSet` only. Default: none. */
+  readonly featureGates?: readonly string[] | undefined;
   /** Default: created for this sandbox. */
   readonly credentials?: SandboxCredentials | undefined;
 }
@@ -64,7 +66,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const persistence = dataDir === undefined ? undefined : openDatabase(dataDir);
   const store = new Store({ historyLength: options.historyLength ?? 10_000, persistence });
   const registry = new Registry();
-  const api = new Api({ store, registry, clock, random });
+  const api = new Api({ store, registry, clock, random, featureGates: options.featureGates });
   const tokens = new TokenSigner(createPrivateKey(credentials.tokenKey));
   const server = await startApiServer({
     api,

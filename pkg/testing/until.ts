@@ -8,14 +8,15 @@ const intervalMs = 50;
  * test framework aborts at its timeout. Then the error has the last failure.
  */
 export async function until<T>(attempt: () => Promise<T | false>, signal: AbortSignal): Promise<T> {
-  let last: unknown = new Error('it was false');
+  let last: unknown;
   for (;;) {
     try {
       const result = await attempt();
       if (result !== false) return result;
       last = new Error('it was false');
     } catch (error) {
-      last = error;
+      if (!signal.aborted) last = error; // an attempt that the abort has ended tells nothing
+      last ??= error;
     }
     try {
       await sleep(intervalMs, undefined, { signal });

@@ -12,6 +12,8 @@ export interface ApiDeps {
   readonly registry: Registry;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: () => number;
+  /** The feature gates that are on. Default: none. */
+  readonly featureGates?: Iterable<string> | undefined;
 }
 
 /** Shared by all verbs: the store, the registry, the clock and the random source. */
@@ -19,9 +21,11 @@ export class Api {
   readonly store: Store;
   readonly registry: Registry;
   readonly #deps: ApiDeps;
+  readonly #featureGates: ReadonlySet<string>;
 
   constructor(deps: ApiDeps) {
     this.#deps = deps;
+    this.#featureGates = new Set(deps.featureGates);
     this.store = deps.store;
     this.registry = deps.registry;
   }
@@ -52,6 +56,7 @@ export class Api {
   writeContext(): WriteContext {
     return {
       nowMs: this.nowMs,
+      featureGates: this.#featureGates,
       random: this.random,
       find: (storage, key) => this.store.get(storage, key)?.object,
       list: (storage) => objectsOf(this.store, storage),

@@ -4,6 +4,8 @@ import type { FieldError } from '../failure.ts';
 /** The services of the server that rules may use while an object is written. */
 export interface WriteContext {
   readonly nowMs: number;
+  /** The feature gates that are on. */
+  readonly featureGates: ReadonlySet<string>;
   find(storage: string, key: ObjectKey): UntypedObject | undefined;
   list(storage: string): Iterable<UntypedObject>;
   random(): number;

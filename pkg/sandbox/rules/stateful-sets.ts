@@ -31,6 +31,8 @@ export const statefulSetRules = defineRules<StatefulSet>({
     }
     defaultTemplate(spec.template);
   },
+  beforeCreate: ({ spec }, { featureGates }) => prepareMaxUnavailable(spec, undefined, featureGates),
+  beforeUpdate: ({ spec }, old, { featureGates }) => prepareMaxUnavailable(spec, old.spec, featureGates),
   validate: ({ spec }) => [
     ...validatePodManagement(spec.podManagementPolicy),
     ...validateUpdateStrategy(spec.updateStrategy),
@@ -51,6 +53,20 @@ export const statefulSetRules = defineRules<StatefulSet>({
     return [{ type: 'Forbidden', field: 'spec', detail }];
   },
 });
+
+/** Defaults the field with its gate on. With the gate off, drops it unless the old object has it. */
+function prepareMaxUnavailable(
+  { updateStrategy: { type, rollingUpdate } = {} }: StatefulSetSpec,
+  old: StatefulSetSpec | undefined,
+  featureGates: ReadonlySet<string>,
+): void {
+  if (rollingUpdate === undefined) return;
+  if (featureGates.has('MaxUnavailableStatefulSet')) {
+    if (type === 'RollingUpdate') rollingUpdate.maxUnavailable ??= 1;
+  } else if (old?.updateStrategy?.rollingUpdate?.maxUnavailable === undefined) {
+    delete rollingUpdate.maxUnavailable;
+  }
+}
 
 /** The template with the volumes that the controller adds for the claims. */
 function withClaims({ template, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {

@@ -1,17 +1,9 @@
+import type { Encoding } from '../../protobuf/index.ts';
 import { DefectError } from '../failure.ts';
 import builtIn from './built-in.json' with { type: 'json' };
 
-export type ScalarName =
-  | 'string'
-  | 'integer'
-  | 'number'
-  | 'boolean'
-  | 'time'
-  | 'microtime'
-  | 'quantity'
-  | 'int-or-string'
-  | 'bytes'
-  | 'any';
+/** `any` is JSON of any form. */
+export type ScalarName = Exclude<Encoding, 'json' | 'strings'> | 'any';
 
 /** The type of a value in a built-in object. */
 export type ValueType =
