@@ -7,7 +7,7 @@ export const isSandbox: boolean = process.env['CLUSTER_SERVER'] === 'sandbox';
 
 /** Starts etcd and an API server, or a sandbox in their place. Resolves when they are ready. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  if (isSandbox) return startSandboxCluster();
+  if (isSandbox) return startSandboxCluster(options);
   const programs = { etcd: await binaryPath('etcd'), apiServer: await binaryPath('kube-apiserver') };
   return startServers(programs, options);
 }

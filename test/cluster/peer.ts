@@ -12,7 +12,11 @@ import { binaryPath } from './binaries.ts';
 const run = promisify(execFile);
 
 /** Runs kubectl as the administrator and resolves with its output. Rejects with its error output if it fails. */
-export async function kubectl(cluster: ClusterAccess, args: readonly string[], identity?: Identity): Promise<string> {
+export async function kubectl(
+  cluster: Pick<ClusterAccess, 'kubeconfig'>,
+  args: readonly string[],
+  identity?: Identity,
+): Promise<string> {
   const program = await binaryPath('kubectl');
   const { stdout } = await run(program, ['--kubeconfig', cluster.kubeconfig(identity), ...args], {
     maxBuffer: 64 * 1024 * 1024,

@@ -11,6 +11,7 @@ import {
   watchOver,
   writeCredentials,
   type Cluster,
+  type ClusterOptions,
   type ProcessCommand,
 } from '../../pkg/servers/index.ts';
 
@@ -19,9 +20,9 @@ const mainFile = new URL('../../cmd/sandbox/main.ts', import.meta.url).pathname;
 /**
  * The sandbox in place of etcd and kube-apiserver, in its own process. It keeps its objects on disk, so that it can be
  * killed and started again. It is both the API server and the storage. A restart also compacts: the sandbox does not
- * keep history.
+ * keep history. Feature gates are passed on; API server flags and runtime config have no effect.
  */
-export async function startSandboxCluster(): Promise<Cluster> {
+export async function startSandboxCluster({ featureGates = {} }: ClusterOptions = {}): Promise<Cluster> {
   const directory = mkdtempSync(join(tmpdir(), 'kube-sandbox-'));
   const callOffWatchdog = watchOver(directory);
   const servers: ServerProcess[] = [];
@@ -43,7 +44,9 @@ export async function startSandboxCluster(): Promise<Cluster> {
         return false; // not listening yet
       }
     };
-    const args = [mainFile, '--quiet', '--no-controllers', '--nodes=0', `--port=${port}`, `--data-dir=${directory}`];
+    const gates = Object.entries(featureGates).map(([gate, isOn]) => `${gate}=${String(isOn)}`);
+    const serve = [mainFile, '--quiet', '--no-controllers', '--nodes=0', `--port=${port}`, `--data-dir=${directory}`];
+    const args = [...serve, ...(gates.length > 0 ? [`--feature-gates=${gates.join(',')}`] : [])];
     const sandbox = new ServerProcess({ name: 'sandbox', directory, program: process.execPath, args, isReady });
     servers.push(sandbox);
     await sandbox.start();

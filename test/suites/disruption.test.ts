@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import {
+  ControllerRevisions,
   CoreEvents,
+  DaemonSets,
   Deployments,
   findCondition,
   PodDisruptionBudgets,
   Pods,
   ReplicaSets,
+  StatefulSets,
   type CoreEvent,
   type KubeObject,
   type Pod,
@@ -16,10 +19,10 @@ import {
 import { apiErrorOf } from '../../pkg/client/index.ts';
 import { BudgetUser, defineCustomResources } from '../support/budget-user.ts';
 import { compareStates, type State } from '../support/compare-state.ts';
-import { runDisruptionScenarios } from '../support/disruption-scenarios.ts';
+import { runBudgetsAtRandom, runDisruptionScenarios } from '../support/disruption-scenarios.ts';
 import { eventually } from '../support/eventually.ts';
 import { startManager, type Manager } from '../support/manager.ts';
-import { runWith, type Scenario } from '../support/side-by-side.ts';
+import { runWith, runWithBoth, type Scenario } from '../support/side-by-side.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 import { useNodes } from './use-nodes.ts';
 
@@ -34,12 +37,23 @@ const controllers = [
   'replicaset-controller',
   'replicationcontroller-controller',
   'job-controller',
+  'statefulset-controller',
+  'daemonset-controller',
 ];
 
 const scenario: Scenario = {
   controllers,
-  // The ReplicaSets that own pods and events identify them.
-  kinds: [PodDisruptionBudgets, Pods, ReplicaSets, Deployments, CoreEvents],
+  // The workloads that own pods and events identify them.
+  kinds: [
+    PodDisruptionBudgets,
+    Pods,
+    ReplicaSets,
+    Deployments,
+    StatefulSets,
+    DaemonSets,
+    ControllerRevisions,
+    CoreEvents,
+  ],
   flags: ['--kube-api-qps=500', '--kube-api-burst=500'],
   run: ({ client, namespace }, signal) => runDisruptionScenarios(new BudgetUser(client, namespace, signal)),
 };
@@ -71,6 +85,15 @@ test('budgets end in the same state, with the same events, with both controller 
   expect(compareStates(ours, go, { names: ['ours', 'go'], ignore })).toEqual([]);
 });
 
+test('budgets end in the same state after the same changes in random order', async () => {
+  const random: Scenario = {
+    ...scenario,
+    kinds: [PodDisruptionBudgets, ReplicaSets],
+    run: ({ client, namespace }, signal) => runBudgetsAtRandom(new BudgetUser(client, namespace, signal), 20_261_118),
+  };
+  expect(await runWithBoth(cluster(), random, {}, nodes().signal)).toEqual([]);
+});
+
 describe('a budget', () => {
   type Numbers = readonly [expected: number, desired: number, healthy: number, allowed: number];
   const rows: { name: string; does: string; numbers: Numbers }[] = [
@@ -78,6 +101,7 @@ describe('a budget', () => {
     { name: 'min-available-share', does: 'keeps a percentage of a Deployment', numbers: [3, 2, 3, 1] },
     { name: 'max-unavailable', does: 'allows maxUnavailable of a ReplicationController', numbers: [3, 1, 3, 2] },
     { name: 'max-unavailable-share', does: 'allows a percentage, rounded up', numbers: [3, 2, 3, 1] },
+    { name: 'stateful-set', does: 'allows a percentage of a StatefulSet', numbers: [3, 1, 3, 2] },
     { name: 'more-than-there-are', does: 'may require more pods than exist', numbers: [2, 5, 2, 0] },
     { name: 'changed', does: 'follows its spec', numbers: [3, 1, 3, 2] },
     { name: 'budget-first', does: 'may exist before its pods', numbers: [2, 1, 2, 1] },
@@ -103,6 +127,7 @@ describe('a budget', () => {
     'custom-resource-gone': 'found no controllers for pod "custom-resource-gone"',
     'custom-resource-without-scale': 'crowds.budgets.example.com does not implement the scale subresource',
     'unknown-kind': 'no matches for kind "Nothing" in version "budgets.example.com/v1"',
+    'daemon-set': 'daemonsets.apps does not implement the scale subresource',
     job: 'jobs.batch does not implement the scale subresource',
   };
   for (const [name, message] of Object.entries(failures)) {
@@ -139,6 +164,20 @@ test('a stale DisruptionTarget condition is set to False, but not the one of a k
   expect(targetOf('kubelet-target')?.status).toBe('True');
 });
 
+test('an empty selector guards every pod of the namespace, as with the Go binary', async () => {
+  const everything: Scenario = {
+    controllers: ['disruption-controller'],
+    kinds: [PodDisruptionBudgets, Pods, CoreEvents],
+    async run({ client, namespace }, signal) {
+      const user = new BudgetUser(client, namespace, signal);
+      for (const name of ['a', 'b']) await user.readyPod(name, name);
+      await user.budget('everything', { minAvailable: 1, selector: {} });
+      await user.untilBudget('everything', { expectedPods: 2, currentHealthy: 2, disruptionsAllowed: 1 });
+    },
+  };
+  expect(await runWithBoth(cluster(), everything, {}, nodes().signal)).toEqual([]);
+});
+
 describe('our controller', () => {
   const flags = ['--controllers=disruption-controller', '--leader-elect=false', '--use-service-account-credentials'];
   let manager: Manager;
@@ -150,14 +189,6 @@ describe('our controller', () => {
   afterAll(() => manager?.stop());
   beforeEach(async ({ signal }) => {
     user = new BudgetUser(nodes().client, await createNamespace(cluster()), signal);
-  });
-
-  test('an empty selector guards every pod of the namespace', async () => {
-    await user.readyPod('a', 'a');
-    await user.readyPod('b', 'b');
-    await user.budget('everything', { minAvailable: 1, selector: {} });
-    const { status } = await user.untilBudget('everything', { expectedPods: 2 });
-    expect(status).toMatchObject({ currentHealthy: 2, disruptionsAllowed: 1 });
   });
 
   test('keeps the status of every budget of a pod, and warns of several', async ({ signal }) => {

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { exitCodes } from '../../cmd/kube-controller-manager/exit-codes.ts';
-import { ClientBuilder, loadKubeconfig, type Client } from '../../pkg/client/index.ts';
-import { systemClock } from '../../pkg/time/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { customResourceDefinitions, kindsWithBase } from '../support/hostile/bases.ts';
 import { serveInnocents } from '../support/hostile/innocents.ts';
 import { idOf, readServedKinds, type ServedKind } from '../support/hostile/schema.ts';
-import { createSender, type Sender } from '../support/hostile/sender.ts';
 import { Stranger } from '../support/hostile/stranger.ts';
 import { countErrors, readHealth, unexpectedErrors } from '../support/hostile/verdict.ts';
 import { startManager, type Manager } from '../support/manager.ts';
-import { useCluster } from './use-cluster.ts';
+import { useStrangers } from './use-strangers.ts';
 
 /**
  * All controllers, among random but legal objects of every kind that the server has. A failure can be repeated, as far as
@@ -24,22 +21,7 @@ const objects = Number(process.env['HOSTILE_OBJECTS'] ?? 300);
 const objectsPerRound = 150;
 const atOnce = 8;
 
-const cluster = useCluster();
-let sender: Sender;
-let clients: ClientBuilder;
-let client: Client;
-
-beforeAll(async () => {
-  sender = createSender(cluster());
-  const connection = await loadKubeconfig({ path: cluster().kubeconfig() }, systemClock);
-  clients = new ClientBuilder({ connection, clock: systemClock, userAgent: 'innocent' });
-  client = clients.clientFor('innocent');
-});
-
-afterAll(() => {
-  clients?.close();
-  sender?.[Symbol.dispose]();
-});
+const { cluster, sender, client } = useStrangers();
 
 function startAllControllers(): Promise<Manager> {
   return startManager(cluster(), [
@@ -59,10 +41,10 @@ function startAllControllers(): Promise<Manager> {
 /** The schema of everything that the server serves, custom resources included. */
 async function readKinds(signal: AbortSignal): Promise<readonly ServedKind[]> {
   for (const definition of customResourceDefinitions()) {
-    await sender.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    await sender().send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
   }
   return eventually(async () => {
-    const kinds = await readServedKinds(sender);
+    const kinds = await readServedKinds(sender());
     const ids = kinds.map(idOf);
     return kindsWithBase.every((id) => ids.includes(id)) && kinds;
   }, signal);
@@ -93,7 +75,7 @@ test(`all controllers survive ${objects} hostile objects of seed ${seed} and ser
   annotate,
 }) => {
   await using manager = await startAllControllers();
-  const stranger = new Stranger({ sender, kinds: await readKinds(signal), seed });
+  const stranger = new Stranger({ sender: sender(), kinds: await readKinds(signal), seed });
   const unknown = await stranger.learn('default');
   expect(unknown.filter((id) => kindsWithBase.includes(id))).toEqual([]);
 
@@ -101,7 +83,7 @@ test(`all controllers survive ${objects} hostile objects of seed ${seed} and ser
   for (let round = 1; stranger.counts.created < objects; round++) {
     await stranger.moveIn(`hostile-${round}`);
     const until = Math.min(objects, round * objectsPerRound);
-    await Promise.all([act(stranger, until), serveInnocents(client, signal)]);
+    await Promise.all([act(stranger, until), serveInnocents(client(), signal)]);
     await queuesDrain(manager, signal);
     await stranger.leave(signal);
     const health = await readHealth(manager);
@@ -110,7 +92,7 @@ test(`all controllers survive ${objects} hostile objects of seed ${seed} and ser
     expect(unexpectedErrors(manager.logs())).toEqual([]);
   }
 
-  await serveInnocents(client, signal);
+  await serveInnocents(client(), signal);
   const { counts, createdByKind } = stranger;
   const errors = Object.fromEntries(countErrors(manager.logs()));
   await annotate(JSON.stringify({ seed, ...counts, kinds: createdByKind.size, unknown, residentMb, errors }));

@@ -22,6 +22,7 @@ import {
   controllerFor,
   createResourceClient,
   defineResource,
+  fromCrd,
   installResources,
   manifestsOf,
   type OperatorController,
@@ -158,6 +159,13 @@ describe('a custom resource', () => {
     }
     await client.delete(Settings, made);
   });
+
+  test('can be made from the definition that a server returns', async () => {
+    const { crd } = fromCrd(await client.get(CustomResourceDefinitions, Settings.crd));
+    const installing = { client: client.raw, clock: systemClock, fieldManager: 'other-project' };
+    await installResources([{ crd }], installing, signal);
+    expect((await client.get(CustomResourceDefinitions, crd)).spec).toEqual(crd.spec);
+  });
 });
 
 describe('an operator', () => {
@@ -235,6 +243,23 @@ describe('an operator', () => {
     await expect.poll(async () => (await client.get(Settings, key)).status?.replicas).toBe(1);
     await client.delete(Settings, key);
     await expect.poll(() => client.find(Settings, key)).toBeUndefined();
+  });
+
+  test('reports that its resource has no status, instead of taking the object for deleted', async () => {
+    const Notes = defineResource({ group: 'example.com', version: 'v1', kind: 'Note', spec: z.object({}) });
+    await installResources([Notes], { client: client.raw, clock: systemClock, fieldManager: 'test' }, signal);
+    const attempts: string[] = [];
+    const controller = controllerFor(Notes, {
+      name: 'note-controller',
+      async reconcile({ metadata: { name } }, { client: own }) {
+        attempts.push(name);
+        await own.patchStatus(Notes, { namespace, name }, { done: true } as never); // as JavaScript allows
+      },
+    });
+    await using _ = await startOperator('notes', controller);
+    await client.create(Notes, { metadata: { namespace, name: 'a' }, spec: {} });
+    await eventually(async () => attempts.length > 2, signal);
+    expect(new Set(attempts)).toEqual(new Set(['a']));
   });
 
   test('continues after its own restart, and after a crash of the servers that ends its watches', async () => {

@@ -60,11 +60,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** The manifest that the author would apply. */
-async function createFooDefinition(): Promise<void> {
+async function readFooDefinition(): Promise<string> {
   const script = "import { Foos } from './js/foo.js'; console.log(JSON.stringify(Foos.crd));";
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: directory });
+  return stdout;
+}
+
+async function createFooDefinition(): Promise<void> {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  expect((await getCluster().request({ method: 'POST', path, body: JSON.parse(stdout) })).status).toBe(201);
+  expect(
+    (await getCluster().request({ method: 'POST', path, body: JSON.parse(await readFooDefinition()) })).status,
+  ).toBe(201);
 }
 
 describe('the package, installed in an empty project', () => {
@@ -103,6 +109,16 @@ describe('the package, installed in an empty project', () => {
       expect(log).toMatch(/^I\S+ \S+ +\d+ sample-controller\] "acquired the lease"/m);
     });
   }
+
+  test('writes types with crd-types that compile to a kind', async () => {
+    const definition = join(directory, 'foos.json');
+    writeFileSync(definition, await readFooDefinition());
+    const { stdout } = await run(join(directory, 'node_modules/.bin/crd-types'), [definition], { cwd: directory });
+    writeFileSync(join(directory, 'foos.ts'), stdout);
+    const script = "import { Foos } from './foos.ts'; console.log(Foos.kind, Foos.resource);";
+    const made = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: directory });
+    expect(made.stdout).toBe('Foo foos\n');
+  });
 
   test('has everything that users need, and no development files', () => {
     for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/lib/index.js', 'dist/lib/testing.d.ts']) {

@@ -4,6 +4,7 @@ import {
   CoreEvents,
   keyOf,
   metadataOf,
+  Nodes,
   PersistentVolumeClaims,
   PersistentVolumes,
   StorageClasses,
@@ -67,6 +68,8 @@ async function removeOutside(signal: AbortSignal): Promise<void> {
   }
   const { items: classes } = await client.listAll(StorageClasses, {}, signal);
   for (const each of classes) await client.delete(StorageClasses, keyOf(each), {}, signal);
+  const { items: nodes } = await client.listAll(Nodes, {}, signal);
+  for (const each of nodes) await client.delete(Nodes, keyOf(each), {}, signal);
 }
 
 function ignoreGone(error: unknown): void {

@@ -27,7 +27,7 @@ import {
 import { startSandbox } from '../../pkg/sandbox/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
 import { startSandboxCluster } from '../../cmd/sandbox/cluster.ts';
-import { findFreePort } from '../cluster/index.ts';
+import { findFreePort, kubectl } from '../cluster/index.ts';
 import { eventually, watchUntil } from '../support/eventually.ts';
 import { silentLogger } from '../support/loggers.ts';
 
@@ -278,7 +278,7 @@ describe('the metrics of simulated pods', () => {
   const namespace = 'default';
   const metricsPath = '/apis/metrics.k8s.io/v1beta1';
 
-  test('scale a Deployment, and are added up for nodes', async ({ signal }) => {
+  test('scale a Deployment, are added up for nodes, and are shown by kubectl top', async ({ signal }) => {
     const managerFlags = [
       '--horizontal-pod-autoscaler-sync-period=200ms',
       '--horizontal-pod-autoscaler-cpu-initialization-period=0s',
@@ -311,6 +311,22 @@ describe('the metrics of simulated pods', () => {
     expect(await list(one)).toMatchObject({ kind: 'PodMetrics', metadata: { name: first?.metadata.name } });
     const absent = await errorOf(list(`${metricsPath}/namespaces/${namespace}/pods/absent`));
     expect(isNotFound(absent)).toBe(true);
+
+    const top = async (...args: readonly string[]): Promise<string[]> => {
+      const output = await kubectl({ kubeconfig: () => cluster.sandbox.kubeconfigFile }, ['top', ...args]);
+      return output
+        .trim()
+        .split('\n')
+        .map((line) => line.trim().replaceAll(/\s+/g, ' '));
+    };
+    const [node] = (await client.listAll(Nodes, {}, signal)).items;
+    const ofNode = expect.stringMatching(new RegExp(`^${node?.metadata.name} 400m \\d+% 128Mi \\d+%$`));
+    expect(await top('nodes')).toEqual(['NAME CPU(cores) CPU(%) MEMORY(bytes) MEMORY(%)', ofNode]);
+    const { items } = await client.listAll(Pods, { namespace }, signal);
+    const ofPods = items.map(({ metadata: { name } }) => `${name} app 100m 32Mi`).sort();
+    const [header, ...lines] = await top('pods', '--containers');
+    expect(header).toBe('POD NAME CPU(cores) MEMORY(bytes)');
+    expect(lines.sort()).toEqual(ofPods);
   });
 
   test('do not exist without nodes, as without a metrics server', async ({ signal }) => {

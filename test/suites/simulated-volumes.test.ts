@@ -21,6 +21,7 @@ const controllers = [
   'persistentvolume-protection-controller',
   'garbage-collector-controller',
 ];
+const expander = 'persistentvolume-expander-controller';
 const labels = { app: 'db' };
 const podSpec = { containers: [{ name: 'db', image: 'example' }], terminationGracePeriodSeconds: 0 };
 const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
@@ -62,6 +63,47 @@ test.for([
   for (const { metadata } of claims) await cluster.untilGone(PersistentVolumeClaims, { metadata });
   for (const { spec } of claims)
     await cluster.untilGone(PersistentVolumes, objectKey(undefined, spec.volumeName ?? ''));
+});
+
+test('a claim that grows gets a larger volume', async () => {
+  await using cluster = await startTestCluster({
+    server: 'sandbox',
+    nodes: 1,
+    controllers: [...controllers, expander],
+  });
+  const { client } = cluster;
+  const key = objectKey('default', 'data');
+  await client.create(PersistentVolumeClaims, { metadata: { namespace: 'default', name: 'data' }, spec: storage });
+  await cluster.until(PersistentVolumeClaims, key, ({ status }) => status?.phase === 'Bound');
+  const body = { spec: { resources: { requests: { storage: '2Gi' } } } };
+  await client.patch(PersistentVolumeClaims, key, body);
+  const { spec } = await cluster.until(
+    PersistentVolumeClaims,
+    key,
+    ({ status }) => status?.capacity?.['storage'] === '2Gi',
+  );
+  const volume = await client.get(PersistentVolumes, objectKey(undefined, spec.volumeName ?? ''));
+  expect(volume.spec.capacity).toEqual({ storage: '2Gi' });
+});
+
+test.for([
+  ['that is to be retained', { persistentVolumeReclaimPolicy: 'Retain' }],
+  ['whose claimRef was cleared', { persistentVolumeReclaimPolicy: 'Retain', claimRef: null }],
+] as const)('a volume %s is gone once an administrator deletes it', async ([, spec]) => {
+  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 1, controllers });
+  const { client } = cluster;
+  const key = objectKey('default', 'data');
+  await client.create(PersistentVolumeClaims, { metadata: { namespace: 'default', name: 'data' }, spec: storage });
+  const claim = await cluster.until(PersistentVolumeClaims, key, ({ status }) => status?.phase === 'Bound');
+  const volume = objectKey(undefined, claim.spec.volumeName ?? '');
+  const retain = { spec: { persistentVolumeReclaimPolicy: 'Retain' } };
+  await client.patch(PersistentVolumes, volume, retain);
+  await client.delete(PersistentVolumeClaims, key);
+  await cluster.until(PersistentVolumes, volume, ({ status }) => status?.phase === 'Released');
+  await client.patch(PersistentVolumes, volume, { spec });
+  await client.delete(PersistentVolumes, volume);
+  await cluster.untilGone(PersistentVolumes, volume);
+  expect(await client.list(PersistentVolumes)).toEqual([]);
 });
 
 test('no volume ever has two claims or two nodes, or is reclaimed before its claim and the pods of that are gone', async ({

@@ -17,7 +17,7 @@ import {
 import { compareStates, type State } from '../support/compare-state.ts';
 import { runWith, runWithBoth, type Scenario, type Stage } from '../support/side-by-side.ts';
 import { StatefulSetUser } from '../support/stateful-set-user.ts';
-import { runAtRandom, runStatefulSetScenarios } from '../support/statefulset-scenarios.ts';
+import { deleteWithClaims, runAtRandom, runStatefulSetScenarios } from '../support/statefulset-scenarios.ts';
 import { handOver } from '../support/statefulset-hand-over.ts';
 import { useCluster } from './use-cluster.ts';
 import { useNodes } from './use-nodes.ts';
@@ -153,6 +153,16 @@ test('updates maxUnavailable pods at once with both policies, as the Go binary d
     },
   };
   expect(await runWithBoth(cluster(), limited, {}, nodes().signal)).toEqual([]);
+});
+
+test('keeps or deletes claims with their set, in all four combinations, as the Go binary does', async () => {
+  const deletion: Scenario = {
+    ...base,
+    controllers: [...base.controllers, 'garbage-collector-controller', 'persistentvolumeclaim-protection-controller'],
+    kinds: [StatefulSets, PersistentVolumeClaims, Pods],
+    run: (stage, signal) => deleteWithClaims(userOf(stage, signal)),
+  };
+  expect(await runWithBoth(cluster(), deletion, {}, nodes().signal)).toEqual([]);
 });
 
 test('ends in the same state after the same changes in random order', async () => {

@@ -372,6 +372,13 @@ export const autoscalerScenarios: Readonly<Record<string, AutoscalerScenario>> =
     },
     series: { metrics: cpu('custom-resource', 2, '20m') },
   },
+  'cluster-scoped': {
+    spec: {
+      scaleTargetRef: { apiVersion: 'autoscaling.example.com/v1', kind: 'GlobalFleet', name: 'cluster-scoped' },
+      minReplicas: 3,
+    },
+    prepare: (user, name) => user.globalFleet(name, 2),
+  },
   'no-selector': {
     spec: { scaleTargetRef: { apiVersion: 'autoscaling.example.com/v1', kind: 'Fleet', name: 'no-selector' } },
     prepare: (user, name) => user.fleet(name, 2, ''),

@@ -12,7 +12,7 @@ import {
   type Pod,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
-import type { Client } from '../../pkg/client/index.ts';
+import { isAlreadyExists, type Client } from '../../pkg/client/index.ts';
 import { eventually } from './eventually.ts';
 import { WorkloadUser } from './workload-user.ts';
 
@@ -24,8 +24,21 @@ export const Fleets = defineKind<UntypedObject>({
   namespaced: true,
 });
 
+/** Like a Fleet, but of no namespace. */
+export const GlobalFleets = defineKind<UntypedObject>({
+  group: 'autoscaling.example.com',
+  version: 'v1',
+  kind: 'GlobalFleet',
+  resource: 'globalfleets',
+  namespaced: false,
+});
+
 export async function defineFleets(client: Client, signal: AbortSignal): Promise<void> {
-  const { group, kind, resource: plural } = Fleets;
+  await Promise.all([Fleets, GlobalFleets].map((kind) => defineScalable(kind, client, signal)));
+}
+
+async function defineScalable(served: Kind<UntypedObject>, client: Client, signal: AbortSignal): Promise<void> {
+  const { group, kind, resource: plural, namespaced } = served;
   const scale = {
     specReplicasPath: '.spec.replicas',
     statusReplicasPath: '.status.replicas',
@@ -33,10 +46,11 @@ export async function defineFleets(client: Client, signal: AbortSignal): Promise
   };
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   const version = { name: 'v1', served: true, storage: true, schema, subresources: { status: {}, scale } };
-  const spec = { group, scope: 'Namespaced', names: { kind, plural }, versions: [version] };
+  const scope = namespaced ? 'Namespaced' : 'Cluster';
+  const spec = { group, scope, names: { kind, plural }, versions: [version] };
   const definition = { metadata: { name: `${plural}.${group}` }, spec } as unknown as CustomResourceDefinition;
   await client.create(CustomResourceDefinitions, definition, signal);
-  await eventually(() => client.list(Fleets, {}, signal), signal);
+  await eventually(() => client.list(served, {}, signal), signal);
 }
 
 export type AutoscalerSpec = Partial<HorizontalPodAutoscaler['spec']>;
@@ -103,6 +117,15 @@ export class AutoscalerUser extends WorkloadUser {
       this.signal,
     );
     await this.patchStatus(Fleets, name, { replicas, selector });
+  }
+
+  /** Like a Fleet, but in no namespace: all users share it. */
+  async globalFleet(name: string, replicas: number): Promise<void> {
+    try {
+      await this.client.create(GlobalFleets, { metadata: { name }, spec: { replicas } }, this.signal);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
   }
 
   untilAutoscaler(

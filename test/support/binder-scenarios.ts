@@ -1,6 +1,7 @@
 import {
   CoreEvents,
   keyOf,
+  Nodes,
   objectKey,
   PersistentVolumeClaims,
   PersistentVolumes,
@@ -20,6 +21,7 @@ type Annotations = Record<string, string>;
 
 const bindCompleted = { 'pv.kubernetes.io/bind-completed': 'yes' };
 const boundByController = { 'pv.kubernetes.io/bound-by-controller': 'yes' };
+const selectedNode = 'volume.kubernetes.io/selected-node';
 export const provisioner = 'disks.example.com';
 
 /** Does with volumes and claims what users, administrators, provisioners and crashed binders do. */
@@ -82,6 +84,10 @@ export class BinderUser {
   async storageClass(name: string, fields: object, annotations: Annotations = {}): Promise<void> {
     const metadata = { name: this.nameOf(name), annotations };
     await this.#client.create(StorageClasses, { metadata, provisioner, ...fields }, this.#signal);
+  }
+
+  async node(name: string): Promise<void> {
+    await this.#client.create(Nodes, { metadata: { name: this.nameOf(name) }, spec: {} }, this.#signal);
   }
 
   /** The reference of a volume to a claim. */
@@ -239,9 +245,15 @@ export async function playHalfBound(binder: BinderUser): Promise<void> {
   await binder.claimIs('Lost', 'lost', 'lost-name', 'misbound', 'vanishing');
 }
 
+/** Provisioning has failed on the node, and the scheduler is to select another one. */
+function isUnselected(claim: PersistentVolumeClaim | undefined): boolean {
+  return claim !== undefined && claim.metadata.annotations?.[selectedNode] === undefined;
+}
+
 /** Claims that wait for a pod, and claims for which a volume is made. */
 export async function playProvisioning(binder: BinderUser): Promise<void> {
   const delayed = { volumeBindingMode: 'WaitForFirstConsumer' };
+  await binder.node('node'); // first: the binder knows it when it provisions
   await binder.storageClass('delayed', delayed);
   await binder.storageClass('made', {});
   await binder.storageClass('migrated', { provisioner: 'kubernetes.io/gce-pd' });
@@ -254,19 +266,17 @@ export async function playProvisioning(binder: BinderUser): Promise<void> {
   await binder.user.pod('consumer', { volumes: [claimVolume('consumed')] });
   await binder.claim('unused', '1Gi', of('delayed'));
   await binder.claim('consumed', '1Gi', of('delayed'));
-  await binder.claim('selected', '1Gi', of('delayed'), { 'volume.kubernetes.io/selected-node': 'node-1' });
+  await binder.claim('selected', '1Gi', of('delayed'), { [selectedNode]: 'node-1' });
   const made = await binder.claim('made', '1Gi', of('made'));
   for (const name of ['migrated', 'none', 'nfs', 'host', 'host-options']) await binder.claim(name, '1Gi', of(name));
-  await binder.claim(
-    'host-block',
-    '1Gi',
-    { ...of('host'), volumeMode: 'Block' },
-    { 'volume.kubernetes.io/selected-node': 'node-1' },
-  );
+  const block = { ...of('host'), volumeMode: 'Block' };
+  await binder.claim('host-block', '1Gi', block, { [selectedNode]: binder.nameOf('node') });
+  await binder.claim('host-no-node', '1Gi', block, { [selectedNode]: binder.nameOf('missing') });
   await binder.claimSays('WaitForFirstConsumer', 'unused');
   await binder.claimSays('WaitForPodScheduled', 'consumed');
   await binder.claimSays('ExternalProvisioning', 'selected', 'made', 'migrated');
-  await binder.claimSays('ProvisioningFailed', 'none', 'nfs', 'host-options', 'host-block');
+  await binder.claimSays('ProvisioningFailed', 'none', 'nfs', 'host-options', 'host-block', 'host-no-node');
+  await binder.user.until(PersistentVolumeClaims, 'host-block', (claim) => isUnselected(claim));
   await binder.claimSays('ProvisioningSucceeded', 'host');
   await binder.claimIs('Bound', 'host');
 
@@ -311,4 +321,5 @@ export async function playDefaultClass(binder: BinderUser): Promise<void> {
   await binder.storageClass('default', {}, { 'storageclass.kubernetes.io/is-default-class': 'true' });
   await binder.claimSays('ExternalProvisioning', 'unclassed');
   await binder.user.delete(StorageClasses, 'default');
+  await binder.claimSays('ProvisioningFailed', 'unclassed'); // by the next sync of all
 }

@@ -1,15 +1,21 @@
 import {
+  DaemonSets,
   Deployments,
   Jobs,
   PodDisruptionBudgets,
   Pods,
   ReplicaSets,
   ReplicationControllers,
+  type DaemonSet,
   type Job,
+  type Pod,
   type Unsaved,
 } from '../../pkg/api/index.ts';
+import { isNotFound } from '../../pkg/client/index.ts';
 import { podSettingNames } from '../../pkg/hollow/index.ts';
 import { Crowds, Gatherings, type BudgetUser } from './budget-user.ts';
+import { seededRandom } from './random.ts';
+import { StatefulSetUser } from './stateful-set-user.ts';
 import { podTemplate } from './workload-user.ts';
 
 const neverReady = { [podSettingNames.neverReady]: 'true' };
@@ -46,6 +52,14 @@ const scenarios: Readonly<Record<string, (user: BudgetUser, name: string) => Pro
     await readySet(user, name, 3);
     await user.budget(name, { maxUnavailable: '10%' });
     return user.untilBudget(name, { desiredHealthy: 2, disruptionsAllowed: 1 });
+  },
+
+  async 'stateful-set'(user, name) {
+    const sets = new StatefulSetUser(user.client, user.namespace, user.signal);
+    await sets.statefulSet(name, { replicas: 3 });
+    await sets.untilSettled(name, 3);
+    await user.budget(name, { maxUnavailable: '34%' });
+    return user.untilBudget(name, { expectedPods: 3, desiredHealthy: 1, disruptionsAllowed: 2 });
   },
 
   async 'more-than-there-are'(user, name) {
@@ -194,6 +208,18 @@ const scenarios: Readonly<Record<string, (user: BudgetUser, name: string) => Pro
     return user.untilReason(name, 'SyncFailed');
   },
 
+  async 'daemon-set'(user, name) {
+    const { metadata, spec: pod } = podTemplate({ app: name });
+    const tolerations = [{ operator: 'Exists' }]; // no controller removes the not-ready taint of a new node here
+    const template = { metadata, spec: { containers: [], ...pod, tolerations } };
+    const spec = { selector: { matchLabels: { app: name } }, template };
+    const object: Unsaved<DaemonSet> = { metadata: { namespace: user.namespace, name }, spec };
+    await user.client.create(DaemonSets, object, user.signal);
+    await user.until(DaemonSets, name, ({ status }) => status?.numberAvailable === 3); // one for each node
+    await user.budget(name, { maxUnavailable: 1 });
+    return user.untilReason(name, 'SyncFailed');
+  },
+
   /** A failed sync succeeds again once the pods that caused it are gone. */
   async recovered(user, name) {
     const object = await user.custom(Crowds, name, 4);
@@ -236,4 +262,46 @@ const scenarios: Readonly<Record<string, (user: BudgetUser, name: string) => Pro
 
 export async function runDisruptionScenarios(user: BudgetUser): Promise<void> {
   await Promise.all(Object.entries(scenarios).map(([name, run]) => run(user, name)));
+}
+
+/** Changes budgets, their pods and the controllers of the pods in random order, and ends with the same three pods. */
+export async function runBudgetsAtRandom(user: BudgetUser, seed: number): Promise<void> {
+  await Promise.all(
+    [1, 2, 3, 4].map((offset) => changeAtRandom(user, `random-${offset}`, seededRandom(seed + offset))),
+  );
+}
+
+async function changeAtRandom(user: BudgetUser, name: string, random: () => number): Promise<void> {
+  const below = (limit: number): number => Math.floor(random() * limit);
+  const bounds = [{ minAvailable: 1 }, { minAvailable: '50%' }, { maxUnavailable: 2 }, { maxUnavailable: '30%' }];
+  const bound = async (given: object): Promise<void> =>
+    void (await user.patch(PodDisruptionBudgets, name, {
+      spec: { minAvailable: null, maxUnavailable: null, ...given },
+    }));
+  const somePod = async (): Promise<Pod | undefined> => (await user.pods(name)).at(below(2));
+  await readySet(user, name, 2);
+  await user.budget(name, { minAvailable: 1 });
+  const changes = [
+    async (): Promise<void> => bound(bounds[below(bounds.length)] ?? {}),
+    async (): Promise<void> => void (await user.scale(ReplicaSets, name, 1 + below(4))),
+    async (): Promise<void> => {
+      const pod = await somePod();
+      if (pod !== undefined) await user.tryToEvict(pod).catch(ignoreAbsence);
+    },
+    async (): Promise<void> => {
+      const pod = await somePod();
+      if (pod !== undefined) await user.delete(Pods, pod.metadata.name).catch(ignoreAbsence);
+    },
+  ];
+  for (let count = 0; count < 12; count++) await changes[below(changes.length)]?.();
+  await bound({ minAvailable: 2 });
+  await user.scale(ReplicaSets, name, 3);
+  await user.untilAvailable(ReplicaSets, name, 3);
+  const numbers = { expectedPods: 3, desiredHealthy: 2, currentHealthy: 3, disruptionsAllowed: 1 };
+  await user.untilBudget(name, { ...numbers, disruptedPods: undefined });
+}
+
+/** The pod may have been deleted since it was listed. */
+function ignoreAbsence(error: unknown): void {
+  if (!isNotFound(error)) throw error;
 }

@@ -1,7 +1,19 @@
 import type { Kind, KubeObject } from '../../pkg/api/index.ts';
 import type { Client, ListOptions } from '../../pkg/client/index.ts';
+import { until } from '../../pkg/testing/until.ts';
 
-export { until as eventually } from '../../pkg/testing/until.ts';
+/**
+ * `until`, which also prints what was missing when the test timed out: Vitest reports the timeout alone, since the test
+ * has failed by then.
+ */
+export async function eventually<T>(attempt: () => Promise<T | false>, signal: AbortSignal): Promise<T> {
+  try {
+    return await until(attempt, signal);
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n`);
+    throw error;
+  }
+}
 
 /**
  * Watches the objects of one kind until there are `count` of them (default 1) and all match, and returns them. The cost

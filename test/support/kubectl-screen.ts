@@ -11,6 +11,7 @@ const accidents: readonly (readonly [RegExp, string])[] = [
   [/\bweb-[a-z0-9]{8,10}(-[a-z0-9]{5})?\b/g, 'web-NAME'],
   [/\b(web|one|two)-[a-z0-9]{5}\b/g, '$1-NAME'],
   [/\bdb-[a-z0-9]{6,10}\b/g, 'db-HASH'], // a restart writes the time into the template
+  [/\bagent-[a-z0-9]{5,10}\b/g, 'agent-NAME'], // its pods and its revisions
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-NAME'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],

@@ -91,6 +91,33 @@ export const kubectlScript: readonly string[] = [
   "kubectl describe statefulset db | sed '/^Events:/,$d'", // events of the same second are in any order
   'kubectl delete statefulset db --cascade=foreground',
 
+  // A DaemonSet. Only its pods are drained, so that the output does not depend on the nodes of other pods.
+  'kubectl apply -f agent.yaml',
+  'kubectl rollout status daemonset/agent --timeout=5m | tail -1',
+  'kubectl get daemonsets',
+  'kubectl get ds agent -o wide',
+  'kubectl get ds agent -o yaml',
+  "kubectl describe ds agent | sed '/^Events:/,$d'",
+  'kubectl get pods -l app=agent --sort-by=.spec.nodeName -o wide',
+  'kubectl set image daemonset/agent agent=example.com/agent:2',
+  'kubectl rollout status daemonset/agent --timeout=5m | tail -1',
+  'kubectl rollout history daemonset/agent',
+  'kubectl rollout history daemonset/agent --revision=2',
+  'kubectl rollout undo daemonset/agent',
+  'kubectl rollout status daemonset/agent --timeout=5m | tail -1',
+  'kubectl rollout undo daemonset/agent --to-revision=99',
+  'kubectl rollout history daemonset/agent',
+  'kubectl rollout restart daemonset/agent',
+  'kubectl rollout status daemonset/agent --timeout=5m | tail -1',
+  'kubectl get controllerrevisions -l app=agent --sort-by=.revision',
+  'kubectl scale daemonset agent --replicas=1',
+  'kubectl drain node-1 --pod-selector=app=agent',
+  'kubectl drain node-1 --pod-selector=app=agent --ignore-daemonsets',
+  'kubectl get node node-1',
+  'kubectl get daemonsets',
+  'kubectl uncordon node-1',
+  'kubectl delete daemonset agent --cascade=foreground',
+
   // ConfigMaps and other small objects
   'kubectl label configmap settings x=y',
   'kubectl label configmap settings x=z',
@@ -299,7 +326,6 @@ metadata: {name: mine}
 spec: {schedule: "* * * * *"}
 `;
 
-/** The files that the script names; `editor` is what `kubectl edit` starts. */
 const db = `
 apiVersion: apps/v1
 kind: StatefulSet
@@ -313,6 +339,19 @@ spec:
       containers: [{name: db, image: 'example.com/db:1'}]
 `;
 
+const agent = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      containers: [{name: agent, image: 'example.com/agent:1'}]
+`;
+
+/** The files that the script names; `editor` is what `kubectl edit` starts. */
 export const kubectlFiles: Readonly<Record<string, string>> = {
   'web.yaml': web('example.com/web:1'),
   'web-2.yaml': web('example.com/web:2'),
@@ -320,6 +359,7 @@ export const kubectlFiles: Readonly<Record<string, string>> = {
   'other-selector.yaml': web('example.com/web:2').replace('matchLabels: {app: web}', 'matchLabels: {app: x}'),
   'bad-values.yaml': web('').replace('containerPort: 80', 'containerPort: 80000').replace('port: 80}]', 'port: 0}]'),
   'db.yaml': db,
+  'agent.yaml': agent,
   'settings.yaml': settings('settings', '2'),
   'shared.yaml': settings('shared', '2'),
   'shared-2.yaml': settings('shared', '3'),

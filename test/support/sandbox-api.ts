@@ -10,14 +10,25 @@ import { FakeClock } from './fake-clock.ts';
 
 export const namespace = 'default';
 
+interface SandboxApiOptions {
+  /** The store of another sandbox, as after a restart. Default: a new one. */
+  readonly store?: Store;
+  /** The gates that are on. */
+  readonly featureGates?: readonly string[];
+}
+
 /** The verbs of the sandbox without a server, for tests of its rules. Resources go by names like `deployments.apps`. */
 export class SandboxApi {
   readonly clock = new FakeClock(Date.parse('2026-01-01T00:00:00Z'));
-  readonly store = new Store({ historyLength: 100 });
+  readonly store: Store;
   readonly registry = new Registry();
-  readonly api = new Api({ store: this.store, registry: this.registry, clock: this.clock, random: () => 0.5 });
+  readonly api: Api;
 
-  constructor() {
+  constructor({ store, featureGates }: SandboxApiOptions = {}) {
+    const { registry, clock } = this;
+    this.store = store ?? new Store({ historyLength: 100 });
+    this.api = new Api({ store: this.store, registry, clock, random: () => 0.5, featureGates });
+    if (store !== undefined) return;
     this.create('namespaces', { metadata: { name: namespace } });
     this.create('serviceaccounts', { metadata: { name: 'default' } });
   }

@@ -314,6 +314,30 @@ export async function runStatefulSetScenarios(user: StatefulSetUser): Promise<vo
   await Promise.all(Object.entries(scenarios).map(([name, run]) => run(user, name)));
 }
 
+/** How many of two claims are left after the scale-down and deletion of a set with each retention policy. */
+const claimsLeft = [
+  { whenDeleted: 'Retain', whenScaled: 'Retain', left: 2 },
+  { whenDeleted: 'Retain', whenScaled: 'Delete', left: 1 },
+  { whenDeleted: 'Delete', whenScaled: 'Retain', left: 0 },
+  { whenDeleted: 'Delete', whenScaled: 'Delete', left: 0 },
+];
+
+/** Deletes sets with claims. The garbage collector and the protection of claims must be running. */
+export async function deleteWithClaims(user: StatefulSetUser): Promise<void> {
+  const deleteSet = async ({ whenDeleted, whenScaled, left }: (typeof claimsLeft)[number]): Promise<void> => {
+    const name = `${whenDeleted}-${whenScaled}`.toLowerCase();
+    await retains(whenDeleted, whenScaled)(user, name);
+    await user.delete(StatefulSets, name);
+    await eventually(async () => (await user.pods(name)).length === 0, user.signal);
+    const options = { namespace: user.namespace, labelSelector: `app=${name}` };
+    await eventually(async () => {
+      const { items } = await user.client.listAll(PersistentVolumeClaims, options, user.signal);
+      return items.length === left;
+    }, user.signal);
+  };
+  await Promise.all(claimsLeft.map(deleteSet));
+}
+
 /** Changes one set in random order, and waits only where two managers could otherwise observe different changes. */
 export async function runAtRandom(user: StatefulSetUser, seed: number): Promise<void> {
   await Promise.all(
