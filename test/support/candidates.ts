@@ -82,11 +82,15 @@ function noteEnd(exited: Promise<unknown>): Pick<Candidate, 'exited' | 'endedAt'
   return { exited: ended, endedAt: () => endedAt };
 }
 
-const isLease = ({ action }: AuditedRequest): boolean => action.endsWith(' coordination.k8s.io/leases');
+const leaseRead = 'get coordination.k8s.io/leases';
+const isRead = ({ action }: AuditedRequest): boolean => action.startsWith('get ');
+const isLease = (request: AuditedRequest): boolean =>
+  !isRead(request) && request.action.endsWith(' coordination.k8s.io/leases');
 /** Events and reviews do not require the lease. */
-const isWork = (request: AuditedRequest): boolean => !isLease(request) && !/ .*(events|reviews)$/.test(request.action);
+const isWork = (request: AuditedRequest): boolean =>
+  !isRead(request) && !isLease(request) && !/ .*(events|reviews)$/.test(request.action);
 
-/** Writes that the server has applied. */
+/** Requests that succeeded. */
 function applied(requests: readonly AuditedRequest[]): AuditedRequest[] {
   return requests
     .filter(({ status }) => status >= 200 && status < 300)
@@ -101,6 +105,11 @@ export function leaderOf(requests: readonly AuditedRequest[]): string | undefine
 /** The number of writes of the user that require the lease. */
 export function countWork(requests: readonly AuditedRequest[], user: string): number {
   return applied(requests).filter((request) => request.account === user && isWork(request)).length;
+}
+
+/** How often the user has read the lease and found it. */
+export function countLeaseReads(requests: readonly AuditedRequest[], user: string): number {
+  return applied(requests).filter(({ account, action }) => account === user && action === leaseRead).length;
 }
 
 /**
