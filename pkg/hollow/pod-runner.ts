@@ -19,7 +19,7 @@ import type { Fleet, HollowNode } from './fleet.ts';
 import { planPodStep, type PodStep } from './pod-lifecycle.ts';
 import { isStale, type PodRecord, PodRecords } from './pod-records.ts';
 import type { ProvisionerSimulation } from './provisioner.ts';
-import { areVolumesReady, type VolumeStores } from './pod-volumes.ts';
+import { areVolumesReady, compileVolumeReach, type VolumeStores } from './pod-volumes.ts';
 import { computePodStatus, podStatusPatch } from './pod-status.ts';
 import { isWaitingForNode, selectNode } from './select-node.ts';
 import { type PodDefaults, selectPodSettings } from './settings.ts';
@@ -139,11 +139,12 @@ async function reconcile(
 
 /** Returns the pod after the binding: waiting for the cache to observe it would only delay its start. */
 async function bind(pod: Cached<Pod>, state: RunnerState, signal: AbortSignal): Promise<Cached<Pod> | undefined> {
-  const { client, fleet, records } = state;
-  const { claims } = state;
+  const { claims, client, fleet, records } = state;
   if (claims === undefined || records.of(pod).node !== undefined) return undefined;
   if (claimReferencesOf(pod).some(({ key }) => claims.get(key) === undefined)) return undefined; // a new claim enqueues the pod
-  const node = selectNode(pod, fleet.all, state.nextCandidate);
+  const canReachVolumes = compileVolumeReach(pod, state.stores);
+  if (canReachVolumes === 'unknown') return undefined; // the volume enqueues the pod
+  const node = selectNode(pod, fleet.all, { startAt: state.nextCandidate, canReachVolumes });
   if (node === undefined) {
     state.unplaced.set(keyOf(pod), repelsOthers(pod)); // a change of nodes or pods enqueues the pod again
     return undefined;

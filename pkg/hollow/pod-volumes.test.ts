@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import type { CSIDriver, Node } from '../api/index.ts';
+import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim } from '../api/index.ts';
 import { node, pod } from '../../test/support/builders.ts';
 import { Fleet, type HollowNode } from './fleet.ts';
-import { areVolumesReady, volumesInUse } from './pod-volumes.ts';
+import { areVolumesReady, compileVolumeReach, volumesInUse } from './pod-volumes.ts';
 
 const uniqueName = 'kubernetes.io/csi/ebs.csi.aws.com^vol-1';
 const user = pod({ name: 'a', spec: { volumes: [{ name: 'v', awsElasticBlockStore: { volumeID: 'vol-1' } }] } });
@@ -41,4 +41,34 @@ test.each([
 
 test('a pod waits for no volume of a driver that does not attach', () => {
   expect(areVolumesReady(user, machine(), stores(local))).toBe(true);
+});
+
+describe('the nodes that can reach the volumes of a pod', () => {
+  const claimant = pod({ spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] } });
+  const claim = (volumeName?: string): PersistentVolumeClaim => ({
+    ...node({ name: 'data' }),
+    spec: { ...(volumeName !== undefined && { volumeName }) },
+    status: {},
+  });
+  const volumeOn = (...values: string[]): PersistentVolume => {
+    const isInZone = { key: 'zone', operator: 'In', values };
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [isInZone] }] } };
+    return { ...node({ name: 'pv' }), spec: { ...(values.length > 0 && { nodeAffinity }) }, status: {} };
+  };
+  const rows: { name: string; claim?: PersistentVolumeClaim; volume?: PersistentVolume; expected: unknown }[] = [
+    { name: 'all, without a claim', expected: ['a', 'b'] },
+    { name: 'all, while the claim is not bound', claim: claim(), expected: ['a', 'b'] },
+    { name: 'unknown, while the cache has no such volume', claim: claim('pv'), expected: 'unknown' },
+    { name: 'all, without affinity', claim: claim('pv'), volume: volumeOn(), expected: ['a', 'b'] },
+    { name: 'those of the affinity', claim: claim('pv'), volume: volumeOn('b'), expected: ['b'] },
+    { name: 'none, if the affinity matches none', claim: claim('pv'), volume: volumeOn('c'), expected: [] },
+  ];
+  for (const { name, expected, ...row } of rows) {
+    test(name, () => {
+      const known = { claims: { get: () => row.claim }, volumes: { get: () => row.volume } };
+      const canReach = compileVolumeReach(claimant, known);
+      const zones = ['a', 'b'].filter((zone) => canReach !== 'unknown' && canReach(node({ labels: { zone } })));
+      expect(canReach === 'unknown' ? canReach : zones).toEqual(expected);
+    });
+  }
 });

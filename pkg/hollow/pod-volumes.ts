@@ -6,6 +6,8 @@ import {
   type PersistentVolumeClaim,
   type Pod,
 } from '../api/index.ts';
+import { compileNodeSelector, type NodePredicate } from '../nodes/index.ts';
+import { claimReferencesOf } from '../pods/index.ts';
 import type { Store } from '../../informers/index.ts';
 import { attachableVolumeOf, mayHaveAttached } from '../volumes/index.ts';
 import type { HollowNode } from './fleet.ts';
@@ -44,4 +46,24 @@ export function areVolumesReady(pod: Cached<Pod>, { node }: HollowNode, stores: 
   const inUse = new Set(node?.status?.volumesInUse);
   const attached = new Set((node?.status?.volumesAttached ?? []).map(({ name }) => name));
   return attachedVolumesOf(pod, stores).every((name) => inUse.has(name) && attached.has(name));
+}
+
+/**
+ * The nodes that can reach every bound volume of a pod, by the node affinity of the volumes. Unknown while the volume of a
+ * claim is not in the cache.
+ */
+export function compileVolumeReach(
+  pod: Cached<Pod>,
+  { claims, volumes }: Pick<VolumeStores, 'claims' | 'volumes'>,
+): NodePredicate | 'unknown' {
+  const reaches: NodePredicate[] = [];
+  for (const { key } of claimReferencesOf(pod)) {
+    const volumeName = claims.get(key)?.spec.volumeName ?? '';
+    if (volumeName === '') continue;
+    const volume = volumes.get(objectKey(undefined, volumeName));
+    if (volume === undefined) return 'unknown';
+    const required = volume.spec.nodeAffinity?.required;
+    if (required !== undefined) reaches.push(compileNodeSelector(required.nodeSelectorTerms));
+  }
+  return (node) => reaches.every((canReach) => canReach(node));
 }

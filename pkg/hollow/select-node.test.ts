@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Node, Pod } from '../api/index.ts';
+import type { Cached, Node, Pod } from '../api/index.ts';
 import { type Described, frozen, node, pod } from '../../test/support/builders.ts';
 import { isWaitingForNode, selectNode } from './select-node.ts';
 
@@ -15,6 +15,7 @@ const rows: readonly {
   readonly pod?: Described<Pod>;
   readonly nodes: readonly ReturnType<typeof candidate>[];
   readonly startAt?: number;
+  readonly canReachVolumes?: (node: Cached<Node>) => boolean;
   readonly expected: string | undefined;
 }[] = [
   { name: 'selects the node with the fewest pods', nodes: [candidate('a', 2), candidate('b', 1)], expected: 'b' },
@@ -78,6 +79,12 @@ const rows: readonly {
     expected: undefined,
   },
   {
+    name: 'skips nodes that cannot reach the volumes of the pod',
+    canReachVolumes: ({ metadata }) => metadata.name === 'b',
+    nodes: [candidate('a', 0), candidate('b', 5)],
+    expected: 'b',
+  },
+  {
     name: 'uses the Ready condition instead of the taint of a new node',
     nodes: [candidate('a', 0, { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } })],
     expected: 'a',
@@ -85,9 +92,10 @@ const rows: readonly {
 ];
 
 describe('selectNode', () => {
-  for (const { name, nodes, startAt = 0, expected, ...row } of rows) {
+  for (const { name, nodes, startAt = 0, canReachVolumes, expected, ...row } of rows) {
     test(name, () => {
-      expect(selectNode(frozen(pod(row.pod)), nodes, startAt)?.node.metadata.name).toBe(expected);
+      const search = { startAt, canReachVolumes };
+      expect(selectNode(frozen(pod(row.pod)), nodes, search)?.node.metadata.name).toBe(expected);
     });
   }
 });

@@ -1,5 +1,5 @@
 import { isBeingDeleted, isConditionTrue, type Cached, type Node, type Pod, type Taint } from '../api/index.ts';
-import { compileNodeAffinity, targetNodeOf } from '../nodes/index.ts';
+import { compileNodeAffinity, targetNodeOf, type NodePredicate } from '../nodes/index.ts';
 import { nodeTaints, tolerates } from '../taints/index.ts';
 import { compileJoin, type Neighbours } from './anti-affinity.ts';
 
@@ -12,18 +12,25 @@ export interface Candidate {
   readonly neighbours?: Neighbours | undefined;
 }
 
+export interface Search {
+  /** The index of the candidate to begin with. */
+  readonly startAt: number;
+  /** The nodes that the volumes of the pod allow. Default: all. */
+  readonly canReachVolumes?: NodePredicate | undefined;
+}
+
 /** The number of suitable nodes to compare: enough to balance the load, few enough for thousands of nodes. */
 const compared = 16;
 
 /**
  * Selects a node for a pod: the one with the fewest pods among the first suitable nodes, searched round-robin from
- * `startAt`. Considers readiness, nodeSelector, required node affinity, taints and required pod anti-affinity by hostname.
- * Hollow nodes have unlimited resources.
+ * `startAt`. Considers readiness, nodeSelector, required node affinity, taints, volumes and required pod anti-affinity by
+ * hostname. Hollow nodes have unlimited resources.
  */
 export function selectNode<C extends Candidate>(
   pod: Cached<Pod>,
   candidates: readonly C[],
-  startAt: number,
+  { startAt, canReachVolumes }: Search,
 ): C | undefined {
   const accepts = compilePlacement(pod);
   const mayJoin = compileJoin(pod);
@@ -32,6 +39,7 @@ export function selectNode<C extends Candidate>(
   for (let step = 0; step < candidates.length && suitable < compared; step++) {
     const candidate = candidates[(startAt + step) % candidates.length];
     if (candidate?.node === undefined || !accepts(candidate.node)) continue;
+    if (canReachVolumes?.(candidate.node) === false) continue;
     if (candidate.neighbours !== undefined && !mayJoin(candidate.neighbours)) continue;
     suitable++;
     if (best === undefined || candidate.load < best.load) best = candidate;

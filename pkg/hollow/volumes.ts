@@ -8,6 +8,7 @@ import {
   VolumeAttachments,
   type Cached,
   type ObjectKey,
+  type PersistentVolume,
   type Pod,
 } from '../api/index.ts';
 import type { Client } from '../client/index.ts';
@@ -56,6 +57,9 @@ export function simulateVolumes({ client, fleet, informers, queues }: VolumeSimu
       queues.pods.add(keyOf(pod));
     }
   };
+  const followVolume = ({ spec: { claimRef } }: Cached<PersistentVolume>): void => {
+    if (claimRef !== undefined) follow(objectKey(claimRef.namespace, claimRef.name ?? ''));
+  };
   const registrations = [
     pods.addHandler({ added: reportFor, updated: (_before, after) => reportFor(after), deleted: reportFor }),
     informers.informerFor(PersistentVolumeClaims).addHandler({
@@ -64,8 +68,9 @@ export function simulateVolumes({ client, fleet, informers, queues }: VolumeSimu
       },
     }),
     informers.informerFor(PersistentVolumes).addHandler({
-      added: ({ spec: { claimRef } }) => {
-        if (claimRef !== undefined) follow(objectKey(claimRef.namespace, claimRef.name ?? ''));
+      added: followVolume,
+      updated(before, after) {
+        if (before.spec.claimRef?.uid !== after.spec.claimRef?.uid) followVolume(after);
       },
     }),
     informers.informerFor(CSIDrivers).addHandler({}),

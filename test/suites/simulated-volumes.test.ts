@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 
 import {
+  Nodes,
   objectKey,
   PersistentVolumeClaims,
   PersistentVolumes,
+  Pods,
   StatefulSets,
   StorageClasses,
   VolumeAttachments,
@@ -84,6 +86,35 @@ test('a claim that grows gets a larger volume', async () => {
   );
   const volume = await client.get(PersistentVolumes, objectKey(undefined, spec.volumeName ?? ''));
   expect(volume.spec.capacity).toEqual({ storage: '2Gi' });
+});
+
+test('pods run where their volumes are', async () => {
+  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 3, controllers });
+  const { client } = cluster;
+  const [, second] = await client.list(Nodes);
+  const hostname = second?.metadata.name ?? '';
+  const isHost = { key: 'kubernetes.io/hostname', operator: 'In', values: [hostname] };
+  await client.create(PersistentVolumes, {
+    metadata: { name: 'disk' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      storageClassName: 'local',
+      local: { path: '/mnt/disk' },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [isHost] }] } },
+    },
+  });
+  const spec = { ...storage, storageClassName: 'local' };
+  await client.create(PersistentVolumeClaims, { metadata: { namespace: 'default', name: 'data' }, spec });
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+  const names = ['a', 'b', 'c'];
+  for (const name of names) {
+    await client.create(Pods, { metadata: { namespace: 'default', name }, spec: { ...podSpec, volumes } });
+  }
+  for (const name of names) {
+    const pod = await cluster.until(Pods, objectKey('default', name), ({ status }) => status?.phase === 'Running');
+    expect(pod.spec.nodeName).toBe(hostname);
+  }
 });
 
 test.for([
