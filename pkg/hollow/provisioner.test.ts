@@ -97,16 +97,16 @@ describe('planDeletion', () => {
   const retained = { persistentVolumeReclaimPolicy: 'Retain' };
   const rows = [
     { name: 'deletes a released volume', volume: volumeOf(), expected: 'delete' },
-    { name: 'releases a terminating volume', volume: volumeOf({ metadata }), expected: 'let-go' },
+    { name: 'releases a terminating volume', volume: volumeOf({ metadata }), expected: 'remove-finalizer' },
     {
       name: 'releases a terminating volume that is to be retained',
       volume: volumeOf({ metadata, spec: retained }),
-      expected: 'let-go',
+      expected: 'remove-finalizer',
     },
     {
       name: 'releases a terminating volume whose claimRef was cleared',
       volume: volumeOf({ metadata, status: { phase: 'Available' } }),
-      expected: 'let-go',
+      expected: 'remove-finalizer',
     },
     { name: 'keeps an available volume', volume: volumeOf({ status: { phase: 'Available' } }), expected: undefined },
     {

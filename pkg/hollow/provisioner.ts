@@ -81,15 +81,18 @@ function isDelayed(storageClass: Class | undefined): boolean {
 }
 
 /**
- * What is next for a volume of this provisioner. One that is attached or bound stays. One that is being deleted is let
- * go of whatever its policy is now: a user may have changed the policy, or cleared the claimRef, since it was made.
+ * The next step for a volume of this provisioner. An attached or bound volume stays. The finalizer of a terminating volume
+ * is removed whatever its policy is: a user may have changed the policy, or cleared the claimRef, after the volume was made.
  */
-export function planDeletion(volume: Cached<PersistentVolume>, isAttached: boolean): 'delete' | 'let-go' | undefined {
+export function planDeletion(
+  volume: Cached<PersistentVolume>,
+  isAttached: boolean,
+): 'delete' | 'remove-finalizer' | undefined {
   const { metadata, spec, status } = volume;
   if (ownValue(metadata.annotations, provisionedBy) !== hollowDriver || isAttached) return undefined;
   if (isBeingDeleted(metadata)) {
     const isHeld = (metadata.finalizers ?? []).includes(finalizer);
-    return isHeld && status?.phase !== 'Bound' ? 'let-go' : undefined;
+    return isHeld && status?.phase !== 'Bound' ? 'remove-finalizer' : undefined;
   }
   return spec.persistentVolumeReclaimPolicy === 'Delete' && status?.phase === 'Released' ? 'delete' : undefined;
 }
@@ -167,7 +170,7 @@ export function simulateProvisioner({ client, informers, queues }: ProvisionerOp
 async function deleteVolume(
   client: Client,
   volume: Cached<PersistentVolume>,
-  step: 'delete' | 'let-go',
+  step: 'delete' | 'remove-finalizer',
   signal: AbortSignal,
 ): Promise<void> {
   const { finalizers = [], resourceVersion } = volume.metadata;
