@@ -11,7 +11,7 @@ import {
   type Pod,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
-import { compareStates, type State } from '../support/compare-state.ts';
+import type { State } from '../support/compare-state.ts';
 import {
   changeAtRandom,
   daemonSetScenarios,
@@ -19,14 +19,13 @@ import {
   runDaemonSetScenarios,
 } from '../support/daemonset-scenarios.ts';
 import { DaemonSetUser } from '../support/daemonset-user.ts';
-import { runWith, runWithBoth, type Scenario } from '../support/side-by-side.ts';
+import { compareWithGo, runWith, runWithBoth, type Scenario } from '../support/side-by-side.ts';
 import { useCluster } from './use-cluster.ts';
 import { useNodes } from './use-nodes.ts';
 
 const cluster = useCluster();
 const nodes = useNodes(cluster, { nodes: Object.keys(daemonSetScenarios).length * nodesEach, podStopDelayMs: 0 });
 let ours: State;
-let go: State;
 
 const scenario: Scenario = {
   controllers: ['daemonset-controller', 'garbage-collector-controller'],
@@ -38,7 +37,6 @@ const scenario: Scenario = {
 
 beforeAll(async () => {
   ours = await runWith('ours', cluster(), scenario, nodes().signal);
-  go = await runWith('go', cluster(), scenario, nodes().signal);
 });
 
 function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {
@@ -57,10 +55,11 @@ const reasonsOf = (name: string): string[] =>
     .filter(({ involvedObject }) => involvedObject.name === name)
     .map(({ reason = '' }) => reason);
 
-test('end in the same state with both controller managers', () => {
+test('end in the same state with both controller managers', async () => {
+  const runGo = () => runWith('go', cluster(), scenario, nodes().signal);
   // The random part of the names of its pods is not in any other object.
   const ignore = ['Event:DaemonSet is-deleted-in-foreground *'];
-  expect(compareStates(ours, go, { names: ['ours', 'go'], ignore })).toEqual([]);
+  expect(await compareWithGo(ours, runGo, { ignore })).toEqual([]);
 });
 
 test('end in the same state after the same changes in random order', async () => {

@@ -11,9 +11,9 @@ import {
   type UntypedObject,
 } from '../../pkg/api/index.ts';
 
-import { compareStates, type State } from '../support/compare-state.ts';
+import type { State } from '../support/compare-state.ts';
 import { runDeploymentScenarios } from '../support/deployment-scenarios.ts';
-import { runWith, type Scenario } from '../support/side-by-side.ts';
+import { compareWithGo, runWith, type Scenario } from '../support/side-by-side.ts';
 import { conditionsOf, WorkloadUser } from '../support/workload-user.ts';
 import { useCluster } from './use-cluster.ts';
 import { useNodes } from './use-nodes.ts';
@@ -21,7 +21,6 @@ import { useNodes } from './use-nodes.ts';
 const cluster = useCluster();
 const nodes = useNodes(cluster, { nodes: 3, podStopDelayMs: 0 });
 let ours: State;
-let go: State;
 
 const scenario: Scenario = {
   controllers: ['deployment-controller', 'replicaset-controller'],
@@ -32,17 +31,17 @@ const scenario: Scenario = {
 
 beforeAll(async () => {
   ours = await runWith('ours', cluster(), scenario, nodes().signal);
-  go = await runWith('go', cluster(), scenario, nodes().signal);
 });
 
-test('ends in the same state with both controller managers', () => {
+test('ends in the same state with both controller managers', async () => {
+  const runGo = () => runWith('go', cluster(), scenario, nodes().signal);
   const ignore = [
     // The number of steps depends on which pods become ready together.
     'Event:Deployment rolls-* ScalingReplicaSet *',
     'ReplicaSet:metadata.generation',
     'ReplicaSet:status.observedGeneration',
   ];
-  expect(compareStates(ours, go, { names: ['ours', 'go'], ignore })).toEqual([]);
+  expect(await compareWithGo(ours, runGo, { ignore })).toEqual([]);
 });
 
 function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {

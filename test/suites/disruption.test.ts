@@ -18,18 +18,17 @@ import {
 } from '../../pkg/api/index.ts';
 import { apiErrorOf } from '../../pkg/client/index.ts';
 import { BudgetUser, defineCustomResources } from '../support/budget-user.ts';
-import { compareStates, type State } from '../support/compare-state.ts';
+import type { State } from '../support/compare-state.ts';
 import { runBudgetsAtRandom, runDisruptionScenarios } from '../support/disruption-scenarios.ts';
 import { eventually } from '../support/eventually.ts';
 import { startManager, type Manager } from '../support/manager.ts';
-import { runWith, runWithBoth, type Scenario } from '../support/side-by-side.ts';
+import { compareWithGo, runWith, runWithBoth, type Scenario } from '../support/side-by-side.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 import { useNodes } from './use-nodes.ts';
 
 const cluster = useCluster();
 const nodes = useNodes(cluster, { nodes: 3, podStopDelayMs: 0 });
 let ours: State;
-let go: State;
 
 const controllers = [
   'disruption-controller',
@@ -61,7 +60,6 @@ const scenario: Scenario = {
 beforeAll(async () => {
   await defineCustomResources(nodes().client, nodes().signal);
   ours = await runWith('ours', cluster(), scenario, nodes().signal);
-  go = await runWith('go', cluster(), scenario, nodes().signal);
 });
 
 function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {
@@ -80,9 +78,10 @@ const eventsOf = (name: string): string[] =>
     .filter(({ involvedObject }) => involvedObject.name === name && involvedObject.kind === 'PodDisruptionBudget')
     .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
 
-test('budgets end in the same state, with the same events, with both controller managers', () => {
+test('budgets end in the same state, with the same events, with both controller managers', async () => {
+  const runGo = () => runWith('go', cluster(), scenario, nodes().signal);
   const ignore = ['Event:ReplicaSet evicted Normal SuccessfulCreate *']; // these name deleted pods
-  expect(compareStates(ours, go, { names: ['ours', 'go'], ignore })).toEqual([]);
+  expect(await compareWithGo(ours, runGo, { ignore })).toEqual([]);
 });
 
 test('budgets end in the same state after the same changes in random order', async () => {

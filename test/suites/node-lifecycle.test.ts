@@ -28,7 +28,7 @@ import {
   tolerating,
 } from '../support/node-user.ts';
 import { parsePrometheusText, sampleValue } from '../support/prometheus-text.ts';
-import { type ManagerName, runWith, type Scenario } from '../support/side-by-side.ts';
+import { type ManagerName, runWith, type Scenario, untilGoAgrees } from '../support/side-by-side.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 
 const controllers = ['node-lifecycle-controller', 'taint-eviction-controller'];
@@ -235,21 +235,20 @@ describe('node-lifecycle-controller and taint-eviction-controller', () => {
 describe('both controller managers', () => {
   /** Runs the scenario with our manager and with the Go one, and returns the differences of their end states. */
   async function compareEnds(scenario: Scenario, signal: AbortSignal): Promise<readonly string[]> {
-    const nodeEvents: string[][] = [];
-    const runAlone = async (manager: ManagerName): Promise<State> => {
+    const runAlone = async (manager: ManagerName) => {
       await client.deleteCollection(CoreEvents, { namespace: 'default' }, signal);
-      const state = await runWith(manager, cluster(), scenario, signal);
-      nodeEvents.push((await user.eventsIn('default', signal)).toSorted());
-      return tidy(manager === 'go' ? withoutCancellations(state) : state);
+      const state = tidy(await runWith(manager, cluster(), scenario, signal));
+      return { state, nodeEvents: (await user.eventsIn('default', signal)).toSorted() };
     };
     const ours = await runAlone('ours');
-    const go = await runAlone('go');
-    const [ourEvents = [], goEvents = []] = nodeEvents;
-    return [
-      ...compareStates(ours, go, { names: ['ours', 'go'] }),
-      ...ourEvents.filter((event) => !goEvents.includes(event)).map((event) => `only ours: ${event}`),
-      ...goEvents.filter((event) => !ourEvents.includes(event)).map((event) => `only go: ${event}`),
-    ];
+    return untilGoAgrees(
+      () => runAlone('go'),
+      (go) => [
+        ...compareStates(ours.state, go.state, { names: ['ours', 'go'] }),
+        ...ours.nodeEvents.filter((event) => !go.nodeEvents.includes(event)).map((event) => `only ours: ${event}`),
+        ...go.nodeEvents.filter((event) => !ours.nodeEvents.includes(event)).map((event) => `only go: ${event}`),
+      ],
+    );
   }
   // Not 1: at that rate the Go binary never evicts again after a full disruption.
   const setting = { controllers, flags: [...shortPeriods, '--node-eviction-rate=2'] };
@@ -268,7 +267,8 @@ describe('both controller managers', () => {
  * NoExecute taints.
  */
 function tidy(state: State): State {
-  const isDark = isFullyDisrupted(state);
+  const nodes = state.objects.filter(({ kind }) => kind === 'Node');
+  const isDark = nodes.every(({ object }) => readyStatus(object as Node) === 'Unknown');
   const objects = state.objects.map(({ kind, object }) => {
     if (kind !== 'Node') return { kind, object };
     const { spec } = object as Node;
@@ -279,20 +279,4 @@ function tidy(state: State): State {
     return { kind, object: sorted };
   });
   return { ...state, objects };
-}
-
-/**
- * The Go binary may taint a node a second time, if its cache does not have the taint yet. The second time can come after
- * the node's pod was deleted, and plans another deletion, which a full disruption cancels.
- */
-function withoutCancellations(state: State): State {
-  if (!isFullyDisrupted(state)) return state;
-  const isCancellation = ({ kind, object }: State['objects'][number]): boolean =>
-    kind === 'Event' && String((object as { message?: unknown }).message).startsWith('Cancelling deletion of Pod');
-  return { ...state, objects: state.objects.filter((dumped) => !isCancellation(dumped)) };
-}
-
-function isFullyDisrupted({ objects }: State): boolean {
-  const nodes = objects.filter(({ kind }) => kind === 'Node');
-  return nodes.every(({ object }) => readyStatus(object as Node) === 'Unknown');
 }

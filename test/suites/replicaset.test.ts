@@ -12,11 +12,11 @@ import {
 } from '../../pkg/api/index.ts';
 import type { Client } from '../../pkg/client/index.ts';
 import { podSettingNames } from '../../pkg/hollow/index.ts';
-import { compareStates, type State } from '../support/compare-state.ts';
+import type { State } from '../support/compare-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { startManager } from '../support/manager.ts';
 import { runReplicaSetScenarios } from '../support/replicaset-scenarios.ts';
-import { runWith, type Scenario } from '../support/side-by-side.ts';
+import { compareWithGo, runWith, type Scenario } from '../support/side-by-side.ts';
 import { WorkloadUser } from '../support/workload-user.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 import { useNodes } from './use-nodes.ts';
@@ -25,7 +25,6 @@ const cluster = useCluster();
 const nodes = useNodes(cluster, { nodes: 3, podStopDelayMs: 0 });
 let client: Client;
 let ours: State;
-let go: State;
 
 const scenario: Scenario = {
   controllers: ['replicaset-controller', 'replicationcontroller-controller'],
@@ -37,7 +36,6 @@ const scenario: Scenario = {
 beforeAll(async () => {
   ({ client } = nodes());
   ours = await runWith('ours', cluster(), scenario, nodes().signal);
-  go = await runWith('go', cluster(), scenario, nodes().signal);
 });
 
 function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {
@@ -59,8 +57,9 @@ const podsLabelled = (app: string): Pod[] =>
 const eventsOf = (name: string): CoreEvent[] =>
   objectsOf<CoreEvent>('Event').filter(({ involvedObject }) => involvedObject.name === name);
 
-test('end in the same state with both controller managers', () => {
-  expect(compareStates(ours, go, { names: ['ours', 'go'] })).toEqual([]);
+test('end in the same state with both controller managers', async () => {
+  const runGo = () => runWith('go', cluster(), scenario, nodes().signal);
+  expect(await compareWithGo(ours, runGo)).toEqual([]);
 });
 
 describe('a ReplicaSet or ReplicationController', () => {

@@ -3,13 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigMaps, CustomResourceDefinitions, objectKey, Pods, ResourceQuotas } from '../../pkg/api/index.ts';
 import { apiErrorOf, ClientBuilder, isForbidden, loadKubeconfig } from '../../pkg/client/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
-import { compareStates } from '../support/compare-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { startManager, type Manager } from '../support/manager.ts';
 import { QuotaChurn } from '../support/quota-churn.ts';
 import { runQuotaScenarios } from '../support/quota-scenarios.ts';
 import { defineWidgets, QuotaUser, Widgets } from '../support/quota-user.ts';
-import { runWith, startEither, type Scenario } from '../support/side-by-side.ts';
+import { compareWithGo, runWith, type Scenario, startEither } from '../support/side-by-side.ts';
 import { createNamespace, useCluster } from './use-cluster.ts';
 
 const cluster = useCluster();
@@ -32,9 +31,8 @@ test('quotas end with the same usage with both controller managers', async ({ si
     run: (stage) => runQuotaScenarios(new QuotaUser(stage.client, stage.namespace, signal)),
   };
   const ours = await runWith('ours', cluster(), scenario, signal);
-  const go = await runWith('go', cluster(), scenario, signal);
   expect(ours.objects.length).toBeGreaterThan(10);
-  expect(compareStates(ours, go, { names: ['ours', 'go'] })).toEqual([]);
+  expect(await compareWithGo(ours, () => runWith('go', cluster(), scenario, signal))).toEqual([]);
 });
 
 describe('our controller', () => {

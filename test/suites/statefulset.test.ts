@@ -14,8 +14,8 @@ import {
   type StatefulSet,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
-import { compareStates, type State } from '../support/compare-state.ts';
-import { runWith, runWithBoth, type Scenario, type Stage } from '../support/side-by-side.ts';
+import type { State } from '../support/compare-state.ts';
+import { compareWithGo, runWith, runWithBoth, type Scenario, type Stage } from '../support/side-by-side.ts';
 import { StatefulSetUser } from '../support/stateful-set-user.ts';
 import { deleteWithClaims, runAtRandom, runStatefulSetScenarios } from '../support/statefulset-scenarios.ts';
 import { handOver } from '../support/statefulset-hand-over.ts';
@@ -26,7 +26,6 @@ import { useNodes } from './use-nodes.ts';
 const cluster = useCluster({ featureGates: { MaxUnavailableStatefulSet: true } });
 const nodes = useNodes(cluster, { nodes: 3, podStopDelayMs: 0 });
 let ours: State;
-let go: State;
 
 const userOf = ({ client, namespace }: Stage, signal: AbortSignal): StatefulSetUser =>
   new StatefulSetUser(client, namespace, signal);
@@ -39,7 +38,6 @@ const scenario: Scenario = { ...base, run: (stage, signal) => runStatefulSetScen
 
 beforeAll(async () => {
   ours = await runWith('ours', cluster(), scenario, nodes().signal);
-  go = await runWith('go', cluster(), scenario, nodes().signal);
 });
 
 function objectsOf<T extends KubeObject>(kind: string): (T & UntypedObject)[] {
@@ -59,10 +57,11 @@ const namesOf = (objects: readonly KubeObject[]): string[] => objects.map(({ met
 const eventsOf = (name: string): CoreEvent[] =>
   objectsOf<CoreEvent>('Event').filter(({ involvedObject }) => involvedObject.name === name);
 
-test('ends in the same state with both controller managers', () => {
+test('ends in the same state with both controller managers', async () => {
+  const runGo = () => runWith('go', cluster(), scenario, nodes().signal);
   // Whether a pod is still pending when its claim gets its owner, which costs an event, is a matter of milliseconds.
   const ignore = ['Event:StatefulSet delete-* Normal SuccessfulUpdate *'];
-  expect(compareStates(ours, go, { names: ['ours', 'go'], ignore })).toEqual([]);
+  expect(await compareWithGo(ours, runGo, { ignore })).toEqual([]);
 });
 
 describe('a StatefulSet', () => {

@@ -9,8 +9,8 @@ import {
   VolumeAttributesClasses,
   type KubeObject,
 } from '../../pkg/api/index.ts';
-import { compareStates, type State } from '../support/compare-state.ts';
-import { runWith, type ManagerName, type Scenario } from '../support/side-by-side.ts';
+import type { State } from '../support/compare-state.ts';
+import { compareWithGo, type ManagerName, runWith, type Scenario } from '../support/side-by-side.ts';
 import {
   attributesClass,
   claimVolume,
@@ -44,8 +44,8 @@ async function differences(
     const own = objects.filter(({ object }) => isOwn(object.metadata));
     return { namespace: 'play', objects: JSON.parse(JSON.stringify(own).replaceAll(namespace, 'play')) as typeof own };
   };
-  const [ours, go] = [await runOne('ours'), await runOne('go')];
-  return compareStates(ours, go, { names: ['ours', 'go'] });
+  const ours = await runOne('ours');
+  return compareWithGo(ours, () => runOne('go'));
 }
 
 /** Claims and their pods, deleted in every order. Those that are called `kept` stay. */
