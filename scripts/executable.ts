@@ -19,15 +19,15 @@ import { join } from 'node:path';
  * V8 trades memory for time freely: its space for new objects grows to 32 MB, and its heap to several times what is in
  * use. Here the trade goes the other way, as far as it is cheap: the space has 2 MB and grows to 8 (2 MB throughout are
  * 10 MB less memory, but a Deployment of 1000 pods takes a quarter more CPU time), and one thread clears it, since
- * starting a second takes longer than that. The first collection of old objects would fall into the start, at 24 MB,
- * and find little garbage.
+ * starting a second takes longer than that. The first collection of old objects would fall into the start, 8 MB below
+ * the initial size of their space, and find 1 MB of garbage: at 40 MB instead of 32, a start takes a tenth less CPU time.
  */
 export const heapFlags: readonly string[] = [
   '--min-semi-space-size=2',
   '--max-semi-space-size=8',
   '--no-parallel-scavenge',
   '--heap-growing-percent=40',
-  '--initial-old-space-size=32',
+  '--initial-old-space-size=40',
 ];
 
 /** V8 reads these when the process starts. The snapshot must be taken with the same flags. */
