@@ -11,10 +11,14 @@ import 'node:dns';
 
 import { main } from './entry.ts';
 
-/** A start is over by then. Almost all of it is code that runs a few times, and is not worth optimizing. */
+/**
+ * A start is over by then. Almost all of it is code that runs a few times, and is not worth optimizing: the executable
+ * starts with TurboFan off and Maglev reluctant.
+ */
 const startMs = 2000;
+const defaultFlags = ['--turbofan', '--invocation-count-for-maglev=400'];
 
 startupSnapshot.setDeserializeMainFunction(() => {
-  setTimeout(() => setFlagsFromString('--invocation-count-for-maglev=400'), startMs).unref(); // V8's default
+  setTimeout(() => defaultFlags.forEach((flag) => setFlagsFromString(flag)), startMs).unref();
   main();
 });
