@@ -28,6 +28,13 @@ import { watch } from './watch.ts';
 
 const widget = { group: 'example.com', version: 'v1', kind: 'Widget', spec: z.object({}) };
 const Widgets = defineResource(widget);
+const Teams = defineResource({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Team',
+  spec: z.object({}),
+  otherVersions: [{ version: 'v1beta1', spec: z.object({}) }],
+});
 
 /** Counts the reconciles of a controller of Deployments. */
 function counted(options: Partial<ControllerOptions<Deployment>> = {}) {
@@ -75,6 +82,11 @@ describe('controllerFor refuses', () => {
       says: 'two different selections',
     },
     {
+      name: 'two versions of one resource',
+      make: () => controllerFor(Teams, { name: 'test', reads: [Teams.versions.v1beta1], reconcile }),
+      says: 'Team is watched in two versions, v1 and v1beta1',
+    },
+    {
       name: 'to watch without a mapping',
       make: () => controllerFor(Deployments, { name: 'test', watches: [watch(Secrets, {})], reconcile }),
       says: 'needs a map',
@@ -104,12 +116,18 @@ describe('a controller', () => {
         } catch (error) {
           errors.push(error);
         }
+        try {
+          store({ ...Deployments, version: 'v1beta1' });
+        } catch (error) {
+          errors.push(error);
+        }
         await ensure(Services, { metadata: { name: 'a' }, spec: {} }).catch((error: unknown) => errors.push(error));
       },
     });
     await using _ = await simulate(controller, [deployment()]);
     expect(errors.map(String)).toEqual([
       'DefinitionError: test does not watch Secret: add it to owns, watches or reads',
+      'DefinitionError: test watches Deployment in version v1, not v1beta1',
       'DefinitionError: test: add Service to owns, or changes of it go unnoticed',
     ]);
   });
@@ -418,6 +436,12 @@ test('manifests have the own custom resources and permissions of all controllers
   const rules = items[3]?.['rules'] as { resources: string[]; verbs: string[] }[];
   const deployments = rules.filter(({ resources }) => resources.join() === 'deployments');
   expect(deployments.map(({ verbs }) => verbs.join())).toEqual(['get,list,watch,create,patch,delete']);
+});
+
+test('manifests have the definition of a resource whatever version of it a controller names', () => {
+  const { controller } = counted({ reads: [Teams.versions.v1beta1] });
+  const { items } = manifestsOf({ name: 'op', image: 'example.com/op:1', controllers: [controller] });
+  expect(items[0]).toEqual({ ...Teams.crd, kind: 'CustomResourceDefinition' });
 });
 
 test('typed writes know the fields of their kind', () => {

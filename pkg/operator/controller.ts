@@ -133,8 +133,14 @@ function checkDefinition({ options, primary, owns, watches, reads }: ControllerP
   } of watches) {
     if (map === undefined) refuse(`${watched.kind} in watches needs a map; to read it only, name it in reads`);
   }
+  const versions = new Map<string, string>();
   const selections = new Map<string, string>();
   for (const { watched, options: selection } of [primary, ...owns, ...watches, ...reads]) {
+    const { version } = watched;
+    const other = versions.get(resourceName(watched)) ?? version;
+    // Both would share one cache, and own writes are compared by their resource.
+    if (other !== version) refuse(`${watched.kind} is watched in two versions, ${other} and ${version}`);
+    versions.set(resourceName(watched), version);
     const selected = JSON.stringify(selectionOf(selection));
     const known = selections.get(resourceName(watched)) ?? selected;
     if (known !== selected) refuse(`${watched.kind} is watched with two different selections`);

@@ -4,12 +4,11 @@ import {
   apiVersionOf,
   CustomResourceDefinitions,
   defineKind,
-  type Kind,
   type KubeObject,
   type UntypedObject,
 } from '../api/index.ts';
 import { DefinitionError } from './definition-error.ts';
-import type { CrdManifest, Resource } from './resource.ts';
+import type { CrdManifest, Resource, ResourceVersion } from './resource.ts';
 
 const stringMap = z.record(z.string(), z.string());
 
@@ -39,20 +38,19 @@ export function fromCrd<T extends KubeObject = UntypedObject>(manifest: unknown,
   if (!served.includes(chosen)) {
     throw new DefinitionError(`${read.data.metadata.name}: version ${chosen} is not served, but ${served.join(', ')}`);
   }
-  const kindIn = (name: string): Kind<T> =>
-    defineKind<T>({
+  const crd = manifestOf(read.data);
+  const versionIn = (name: string): ResourceVersion<T> => ({
+    ...defineKind<T>({
       group,
       version: name,
       kind: names.kind,
       resource: names.plural,
       namespaced: scope === 'Namespaced',
-    });
-  return {
-    ...kindIn(chosen),
-    crd: manifestOf(read.data),
+    }),
+    crd,
     isExternal: true,
-    versions: Object.fromEntries(served.map((name) => [name, kindIn(name)])),
-  };
+  });
+  return { ...versionIn(chosen), versions: Object.fromEntries(served.map((name) => [name, versionIn(name)])) };
 }
 
 /** What its author wrote: a definition that was read from a server has fields that only the server may set. */

@@ -102,8 +102,8 @@ export function createResourceClient(client: Client, options: ResourceClientOpti
     },
     list: async (kind, listOptions = {}) =>
       (await client.listAll(kind, listOptions, signal)).items as ObjectOf<typeof kind>[],
-    create: (kind, object) => observed(kind, client.create(kind, unsaved(object), signal)),
-    update: (kind, object) => observed(kind, client.update(kind, unsaved(object), signal)),
+    create: (kind, object) => observed(kind, client.create(kind, unsaved(kind, object), signal)),
+    update: (kind, object) => observed(kind, client.update(kind, unsaved(kind, object), signal)),
     patch: (kind, ref, body) =>
       observed(kind, client.patch(kind, keyOfRef(ref), { type: 'merge', body, fieldManager }, signal)),
     patchStatus: (kind, ref, status) =>
@@ -140,6 +140,7 @@ function uidOf(ref: ObjectRef): string | undefined {
 }
 
 /** Client methods take mutable objects, although ours never change them. */
-function unsaved(object: unknown): Unsaved<KubeObject> {
-  return copyOf(object as Unsaved<KubeObject>); // typed by the caller's kind
+function unsaved(kind: Kind, object: Readonly<Record<string, unknown>>): Unsaved<KubeObject> {
+  const copy = copyOf(object) as unknown as Unsaved<KubeObject>; // typed by the caller's kind
+  return { ...copy, apiVersion: apiVersionOf(kind), kind: kind.kind };
 }

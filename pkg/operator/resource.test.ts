@@ -37,6 +37,15 @@ describe('defineResource', () => {
     expectTypeOf<NonNullable<Policy['status']>['replicas']>().toEqualTypeOf<number | undefined>();
   });
 
+  test('has each served version, with the type of its schema and the definition', () => {
+    const { v1, v1beta1 } = Policies.versions;
+    expect([v1.version, v1beta1.version]).toEqual(['v1', 'v1beta1']);
+    expect([v1.crd, v1beta1.crd]).toEqual([Policies.crd, Policies.crd]);
+    expectTypeOf<ObjectOf<typeof v1>>().toEqualTypeOf<ObjectOf<typeof Policies>>();
+    expectTypeOf<DraftOf<typeof v1beta1>['spec']>().toEqualTypeOf<{ 'max-size'?: number | undefined }>();
+    expectTypeOf<keyof typeof Policies.versions>().toEqualTypeOf<'v1' | 'v1beta1'>();
+  });
+
   test('has a definition with every version, subresources and columns', () => {
     const { metadata, spec } = Policies.crd;
     expect(metadata.name).toBe('policies.example.com');

@@ -32,14 +32,22 @@ export interface CustomDraft<Spec> {
 
 export type CrdManifest = Unsaved<CustomResourceDefinition>;
 
-/** A custom resource: its kind, and the CustomResourceDefinition that the API server needs to serve it. */
-export interface Resource<T extends KubeObject = KubeObject, Draft = Unsaved<T>> extends Kind<T> {
+/** One version of a custom resource: its kind, and the CustomResourceDefinition that the API server needs to serve it. */
+export interface ResourceVersion<T extends KubeObject = KubeObject, Draft = Unsaved<T>> extends Kind<T> {
   readonly [draftType]?: Draft;
   readonly crd: CrdManifest;
   /** Another project installs the definition: the manifests of an operator leave it out. Default false. */
   readonly isExternal?: boolean;
-  /** The kind in each version of the API that is served. */
-  readonly versions: Readonly<Record<string, Kind>>;
+}
+
+/** A custom resource in the version that the program uses. */
+export interface Resource<
+  T extends KubeObject = KubeObject,
+  Draft = Unsaved<T>,
+  Versions extends Readonly<Record<string, ResourceVersion>> = Readonly<Record<string, ResourceVersion<T>>>,
+> extends ResourceVersion<T, Draft> {
+  /** Each version of the API that is served, this one included. */
+  readonly versions: Versions;
 }
 
 /** The body of a create request for a kind. */
@@ -82,10 +90,15 @@ export interface OtherVersion extends VersionSpec {
   readonly deprecationWarning?: string | undefined;
 }
 
-export interface ResourceSpec<Spec extends z.ZodObject, Status extends z.ZodObject> extends VersionSpec {
+export interface ResourceSpec<
+  Spec extends z.ZodObject = z.ZodObject,
+  Status extends z.ZodObject = z.ZodObject,
+  Version extends string = string,
+  Others extends readonly OtherVersion[] = readonly OtherVersion[],
+> extends VersionSpec {
   readonly group: string;
   /** The version that is stored and that the program uses, such as `v1alpha1`. */
-  readonly version: string;
+  readonly version: Version;
   readonly kind: string;
   /** Default: the plural of the kind, in lower case. */
   readonly plural?: string | undefined;
@@ -96,27 +109,67 @@ export interface ResourceSpec<Spec extends z.ZodObject, Status extends z.ZodObje
   readonly spec: Spec;
   /** If given, the resource has a status subresource. */
   readonly status?: Status | undefined;
-  readonly otherVersions?: readonly OtherVersion[] | undefined;
+  readonly otherVersions?: Others | undefined;
 }
 
 /** The status of a resource that has none. */
 type NoFields = Readonly<Record<string, never>>;
 
+type VersionOf<Spec extends z.ZodObject, Status extends z.ZodObject> = ResourceVersion<
+  CustomObject<z.output<Spec>, z.output<Status>>,
+  CustomDraft<z.input<Spec>>
+>;
+
+type OtherStatus<V extends OtherVersion> = V extends { readonly status: infer S extends z.ZodObject }
+  ? S
+  : z.ZodObject<NoFields>;
+
+/** The versions that are served, by their names. */
+export type VersionsOf<
+  Spec extends z.ZodObject,
+  Status extends z.ZodObject,
+  Version extends string,
+  Others extends readonly OtherVersion[],
+> = { readonly [Name in Version]: VersionOf<Spec, Status> } & {
+  readonly [V in Others[number] as V extends { readonly served: false } ? never : V['version']]: VersionOf<
+    V['spec'],
+    OtherStatus<V>
+  >;
+};
+
 /**
  * Defines a custom resource by one schema: the type of its objects, its kind for clients and informers, and its
  * CustomResourceDefinition. Throws a `DefinitionError` for anything that the API server would refuse.
  */
-export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObject = z.ZodObject<NoFields>>(
-  given: ResourceSpec<Spec, Status>,
-): Resource<CustomObject<z.output<Spec>, z.output<Status>>, CustomDraft<z.input<Spec>>> {
-  type T = CustomObject<z.output<Spec>, z.output<Status>>;
-  const { group, version, kind, scope = 'Namespaced', otherVersions = [] } = given;
+export function defineResource<
+  Spec extends z.ZodObject,
+  Status extends z.ZodObject = z.ZodObject<NoFields>,
+  const Version extends string = string,
+  const Others extends readonly OtherVersion[] = readonly [],
+>(
+  given: ResourceSpec<Spec, Status, Version, Others>,
+): Resource<
+  CustomObject<z.output<Spec>, z.output<Status>>,
+  CustomDraft<z.input<Spec>>,
+  VersionsOf<Spec, Status, Version, Others>
+> {
+  const { group, version, kind, scope = 'Namespaced' } = given;
+  const otherVersions: readonly OtherVersion[] = given.otherVersions ?? [];
   const plural = given.plural ?? pluralOf(kind);
   checkNames(given, plural);
-  const kindIn = (name: string): Kind<T> =>
-    defineKind<T>({ group, version: name, kind, resource: plural, namespaced: scope === 'Namespaced' });
+  const crd = manifestOf(given, plural) as unknown as CrdManifest; // the schemas are made here, and the server checks them
+  const versionIn = (name: string): ResourceVersion => ({
+    ...defineKind({ group, version: name, kind, resource: plural, namespaced: scope === 'Namespaced' }),
+    crd,
+  });
   const served = otherVersions.filter((each) => each.served !== false).map((each) => each.version);
-  const crd = {
+  const versions = Object.fromEntries([version, ...served].map((name) => [name, versionIn(name)]));
+  return { ...versionIn(version), versions } as ReturnType<typeof defineResource<Spec, Status, Version, Others>>; // as its schemas
+}
+
+function manifestOf(given: ResourceSpec, plural: string): object {
+  const { group, version, kind, scope = 'Namespaced', otherVersions = [] } = given;
+  return {
     apiVersion: apiVersionOf(CustomResourceDefinitions),
     kind: CustomResourceDefinitions.kind,
     metadata: { name: `${plural}.${group}` },
@@ -141,14 +194,9 @@ export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObj
       ],
     },
   };
-  return {
-    ...kindIn(version),
-    crd: crd as unknown as CrdManifest, // the schemas are made here, and the server checks them
-    versions: Object.fromEntries([version, ...served].map((name) => [name, kindIn(name)])),
-  };
 }
 
-function versionOf(given: OtherVersion | ResourceSpec<z.ZodObject, z.ZodObject>, path: string): object {
+function versionOf(given: OtherVersion | ResourceSpec, path: string): object {
   const { version, spec, status, printerColumns = [], scale } = given;
   const warning = 'deprecationWarning' in given ? given.deprecationWarning : undefined;
   const properties: Record<string, StructuralSchema> = {
@@ -167,10 +215,7 @@ function versionOf(given: OtherVersion | ResourceSpec<z.ZodObject, z.ZodObject>,
   };
 }
 
-function checkNames(
-  { group, version, kind, otherVersions = [] }: ResourceSpec<z.ZodObject, z.ZodObject>,
-  plural: string,
-) {
+function checkNames({ group, version, kind, otherVersions = [] }: ResourceSpec, plural: string) {
   const refuse = (what: string): never => {
     throw new DefinitionError(`defineResource ${kind}: ${what}`);
   };

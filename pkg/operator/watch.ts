@@ -93,6 +93,11 @@ export class Watches implements Stores {
         `${this.#controllerName} does not watch ${kind.kind}: add it to owns, watches or reads`,
       );
     }
+    if (found.kind.version !== kind.version) {
+      throw new DefinitionError(
+        `${this.#controllerName} watches ${kind.kind} in version ${found.kind.version}, not ${kind.version}`,
+      );
+    }
     return found.store as unknown as Store<ObjectOf<K>>; // one resource, one type
   }
 

@@ -147,8 +147,10 @@ describe('a custom resource', () => {
     const made = await client.create(Settings, { metadata: { namespace, name: 'a' }, spec: { port: 'http' } });
     expect(made.spec).toEqual({ data: {}, size: 1, port: 'http' });
     expect((await client.raw.getScale(Settings, `${namespace}/a` as never, signal)).spec?.replicas).toBe(1);
-    const older = Settings.versions['v1beta1'] ?? Settings;
-    expect((await client.get(older, made)).apiVersion).toBe('example.com/v1beta1');
+    const older = await client.get(Settings.versions.v1beta1, made);
+    expect(older.apiVersion).toBe('example.com/v1beta1');
+    const both = await client.update(Settings.versions.v1, { ...made, ...older, spec: { ...made.spec, size: 2 } });
+    expect([both.apiVersion, both.spec.size]).toEqual(['example.com/v1', 2]);
     for (const wrong of [
       { size: 0 },
       { backend: { type: 'disk' as const, bucket: 'b' } },
