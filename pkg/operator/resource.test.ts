@@ -72,10 +72,23 @@ describe('defineResource', () => {
     ['a group that is not a domain', { group: 'example' }],
     ['a kind in lower case', { kind: 'policy' }],
     ['a version that is not valid', { version: '1' }],
+    ['a kind that is too long', { kind: `P${'o'.repeat(59)}` }],
+    ['a plural that is no label', { plural: 'my_policies' }],
+    ['a plural that is too long', { plural: 'p'.repeat(64) }],
+    ['a short name in capitals', { shortNames: ['POL'] }],
+    ['a category with a blank', { categories: ['my own'] }],
+    ['a group of the Kubernetes project', { group: 'policy.k8s.io' }],
+    ['a column with a path without a dot', { printerColumns: [{ name: 'A', type: 'date', jsonPath: 'spec.a' }] }],
+    ['a column without a name', { printerColumns: [{ name: '', type: 'date', jsonPath: '.spec.a' }] }],
+    ['a scale of a status', { scale: { specReplicasPath: '.status.size', statusReplicasPath: '.status.replicas' } }],
+    ['a scale of no field', { scale: { specReplicasPath: '.spec.sizes', statusReplicasPath: '.status.replicas' } }],
+    ['a warning of two lines', { otherVersions: [{ version: 'v2', spec: z.object({}), deprecationWarning: 'a\nb' }] }],
     ['a version twice', { otherVersions: [{ version: 'v1', spec: z.object({}) }] }],
   ] as const) {
     test(`refuses ${name}`, () => {
-      const fine = { group: 'example.com', version: 'v1', kind: 'Policy', spec: z.object({}) };
+      const schemas = { spec: z.object({ size: z.int() }), status: z.object({ replicas: z.int() }) };
+      const fine = { group: 'example.com', version: 'v1', kind: 'Policy', ...schemas };
+      expect(() => defineResource(fine)).not.toThrow();
       expect(() => defineResource({ ...fine, ...change })).toThrow(DefinitionError);
     });
   }

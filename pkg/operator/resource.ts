@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
   type Unsaved,
 } from '../api/index.ts';
-import { DefinitionError } from './definition-error.ts';
+import { checkNames, checkVersion } from './check-definition.ts';
 import { structuralSchema, type StructuralSchema } from './structural-schema.ts';
 
 declare const draftType: unique symbol;
@@ -139,7 +139,8 @@ export type VersionsOf<
 
 /**
  * Defines a custom resource by one schema: the type of its objects, its kind for clients and informers, and its
- * CustomResourceDefinition. Throws a `DefinitionError` for anything that the API server would refuse.
+ * CustomResourceDefinition. Throws a `DefinitionError` for what the API server would refuse or could not check, except
+ * for mistakes in the rules of `x-kubernetes-validations`, which the API server alone can read.
  */
 export function defineResource<
   Spec extends z.ZodObject,
@@ -168,7 +169,7 @@ export function defineResource<
 }
 
 function manifestOf(given: ResourceSpec, plural: string): object {
-  const { group, version, kind, scope = 'Namespaced', otherVersions = [] } = given;
+  const { group, kind, scope = 'Namespaced', otherVersions = [] } = given;
   return {
     apiVersion: apiVersionOf(CustomResourceDefinitions),
     kind: CustomResourceDefinitions.kind,
@@ -185,9 +186,9 @@ function manifestOf(given: ResourceSpec, plural: string): object {
         ...(given.categories !== undefined && { categories: [...given.categories] }),
       },
       versions: [
-        { ...versionOf(given, `${kind}.${version}`), served: true, storage: true },
+        { ...versionOf(kind, given), served: true, storage: true },
         ...otherVersions.map((each) => ({
-          ...versionOf(each, `${kind}.${each.version}`),
+          ...versionOf(kind, each),
           served: each.served !== false,
           storage: false,
         })),
@@ -196,9 +197,10 @@ function manifestOf(given: ResourceSpec, plural: string): object {
   };
 }
 
-function versionOf(given: OtherVersion | ResourceSpec, path: string): object {
+function versionOf(kind: string, given: OtherVersion | ResourceSpec): object {
   const { version, spec, status, printerColumns = [], scale } = given;
   const warning = 'deprecationWarning' in given ? given.deprecationWarning : undefined;
+  const path = `${kind}.${version}`;
   const properties: Record<string, StructuralSchema> = {
     apiVersion: { type: 'string' },
     kind: { type: 'string' },
@@ -206,6 +208,7 @@ function versionOf(given: OtherVersion | ResourceSpec, path: string): object {
     spec: structuralSchema(spec, `${path}.spec`),
     ...(status !== undefined && { status: structuralSchema(status.partial(), `${path}.status`) }),
   };
+  checkVersion(kind, given, properties);
   return {
     name: version,
     schema: { openAPIV3Schema: { type: 'object', properties, required: ['spec'] } },
@@ -213,23 +216,6 @@ function versionOf(given: OtherVersion | ResourceSpec, path: string): object {
     ...(printerColumns.length > 0 && { additionalPrinterColumns: printerColumns }),
     ...(warning !== undefined && { deprecated: true, deprecationWarning: warning }),
   };
-}
-
-function checkNames({ group, version, kind, otherVersions = [] }: ResourceSpec, plural: string) {
-  const refuse = (what: string): never => {
-    throw new DefinitionError(`defineResource ${kind}: ${what}`);
-  };
-  if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) refuse('a kind is a word in CamelCase');
-  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(group)) {
-    refuse(`the group ${JSON.stringify(group)} must be a domain such as example.com`);
-  }
-  if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(plural)) refuse(`${JSON.stringify(plural)} cannot be a plural`);
-  const versions = [version, ...otherVersions.map((each) => each.version)];
-  for (const each of versions) {
-    if (!/^v[0-9]+((alpha|beta)[0-9]+)?$/.test(each))
-      refuse(`${JSON.stringify(each)} is not a version such as v1alpha1`);
-  }
-  if (new Set(versions).size < versions.length) refuse('a version is given twice');
 }
 
 /** As `kubectl` users expect it: foos, policies, ingresses. */

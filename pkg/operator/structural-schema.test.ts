@@ -4,6 +4,8 @@ import * as z from 'zod';
 import { DefinitionError } from './definition-error.ts';
 import { structuralSchema } from './structural-schema.ts';
 
+const named = z.object({ x: z.string() }).meta({ id: 'Named', description: 'Named.' });
+
 const rows: { readonly name: string; readonly schema: z.ZodType; readonly expected: unknown }[] = [
   {
     name: 'a string keeps its limits',
@@ -109,10 +111,144 @@ const rows: { readonly name: string; readonly schema: z.ZodType; readonly expect
       anyOf: [{ required: ['a'] }, { required: ['a', 'b'] }],
     },
   },
+  {
+    name: 'a schema with an id, twice',
+    schema: z.object({ a: named, b: named.optional() }),
+    expected: {
+      type: 'object',
+      properties: {
+        a: { type: 'object', properties: { x: { type: 'string' } }, required: ['x'], description: 'Named.' },
+        b: { type: 'object', properties: { x: { type: 'string' } }, required: ['x'], description: 'Named.' },
+      },
+      required: ['a'],
+    },
+  },
+  { name: 'a read-only field', schema: z.string().readonly(), expected: { type: 'string' } },
+  {
+    name: 'annotations that a definition has, and no others',
+    schema: z.string().meta({ title: 'T', description: 'D', deprecated: true, examples: ['a'], color: 'red' }),
+    expected: { type: 'string', title: 'T', description: 'D' },
+  },
+  { name: 'base64', schema: z.base64(), expected: { type: 'string', format: 'byte' } },
+  {
+    name: 'base64 for URLs',
+    schema: z.base64url(),
+    expected: { type: 'string', pattern: z.regexes.base64url.source },
+  },
+  { name: 'flags of a pattern', schema: z.string().regex(/^a/i), expected: { type: 'string', pattern: '(?i)^a' } },
+  {
+    name: 'several patterns',
+    schema: z.string().startsWith('a').endsWith('b').max(9),
+    expected: { type: 'string', maxLength: 9, allOf: [{ pattern: '^a.*' }, { pattern: '.*b$' }] },
+  },
+  {
+    name: 'a format and a pattern',
+    schema: z.url().endsWith('/'),
+    expected: { type: 'string', format: 'uri', pattern: '.*\\/$' },
+  },
+  {
+    name: 'a format of its author',
+    schema: z.string().meta({ format: 'duration' }),
+    expected: { type: 'string', format: 'duration' },
+  },
+  {
+    name: 'a time without a zone',
+    schema: z.iso.time({ precision: 0 }),
+    expected: { type: 'string', pattern: '^(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d$' },
+  },
+  {
+    name: 'a number with limits, or a string with a pattern',
+    schema: z.union([z.int().min(1), z.string().regex(/%$/)]),
+    expected: { 'x-kubernetes-int-or-string': true, minimum: 1, pattern: '%$' },
+  },
+  {
+    name: 'a string or null',
+    schema: z.union([z.string().min(1), z.null()]),
+    expected: { type: 'string', minLength: 1, nullable: true },
+  },
+  {
+    name: 'a default that all alternatives have',
+    schema: z.union([
+      z.object({ a: z.string(), n: z.boolean().default(true) }),
+      z.object({ b: z.string(), n: z.boolean().default(true) }),
+    ]),
+    expected: {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' }, n: { type: 'boolean', default: true } },
+      anyOf: [{ required: ['a'] }, { required: ['b'] }],
+    },
+  },
+  {
+    name: 'a default of an object, whose fields have defaults',
+    schema: z.object({ a: z.string().default('x'), b: z.int().optional() }).default({ a: 'y' }),
+    expected: {
+      type: 'object',
+      properties: { a: { type: 'string', default: 'x' }, b: { type: 'integer', format: 'int64' } },
+      default: { a: 'y' },
+    },
+  },
 ];
 
 const refused: { readonly name: string; readonly schema: z.ZodType; readonly field: string }[] = [
-  { name: 'a date', schema: z.object({ at: z.date() }), field: 'spec' },
+  { name: 'a date', schema: z.object({ at: z.date() }), field: 'spec.at' },
+  { name: 'a set', schema: z.object({ a: z.array(z.set(z.string())) }), field: 'spec.a[]' },
+  { name: 'a bigint', schema: z.object({ items: z.record(z.string(), z.bigint()) }), field: 'spec.items.*' },
+  { name: 'a tuple', schema: z.object({ a: z.tuple([z.string(), z.int()]) }), field: 'spec.a' },
+  { name: 'a map with checked keys', schema: z.object({ a: z.record(z.string().min(1), z.int()) }), field: 'spec.a' },
+  { name: 'a map with an enum of keys', schema: z.object({ a: z.record(z.enum(['x']), z.int()) }), field: 'spec.a' },
+  { name: 'a pattern with a back-reference', schema: z.object({ a: z.string().regex(/(a)\1/) }), field: 'spec.a' },
+  { name: 'an ISO 8601 duration', schema: z.object({ a: z.iso.duration() }), field: 'spec.a' },
+  { name: 'a format that only code can check', schema: z.object({ a: z.jwt() }), field: 'spec.a' },
+  { name: 'a URL with a protocol', schema: z.object({ a: z.url({ protocol: /^https$/ }) }), field: 'spec.a' },
+  { name: 'a default that is not valid', schema: z.object({ a: z.string().min(3).default('a') }), field: 'spec.a' },
+  { name: 'a default of null', schema: z.object({ a: z.string().nullable().default(null) }), field: 'spec.a' },
+  {
+    name: 'a default with unknown fields',
+    schema: z.object({ a: z.object({ b: z.string() }).default({ b: 'x', c: 1 } as { b: string }) }),
+    field: 'spec.a',
+  },
+  {
+    name: 'a default in one alternative',
+    schema: z.object({
+      a: z.discriminatedUnion('type', [
+        z.object({ type: z.literal('x'), size: z.int().default(1) }),
+        z.object({ type: z.literal('y') }),
+      ]),
+    }),
+    field: 'spec.a.size',
+  },
+  {
+    name: 'an extension of one alternative',
+    schema: z.object({
+      a: z.union([
+        z.object({ b: z.string() }).meta({ 'x-kubernetes-validations': [{ rule: 'true' }] }),
+        z.object({ c: z.string() }),
+      ]),
+    }),
+    field: 'spec.a',
+  },
+  { name: 'null in an enum', schema: z.object({ a: z.enum(['x']).nullable() }), field: 'spec.a' },
+  { name: 'null alone', schema: z.object({ a: z.null() }), field: 'spec.a' },
+  { name: 'unique items', schema: z.object({ a: z.array(z.string()).meta({ uniqueItems: true }) }), field: 'spec.a' },
+  {
+    name: 'an extension that does not exist',
+    schema: z.object({ a: z.string().meta({ 'x-kubernetes-validation': [] }) }),
+    field: 'spec.a',
+  },
+  {
+    name: 'a key of a list that is optional',
+    schema: z.object({
+      a: z
+        .array(z.object({ k: z.string().optional() }))
+        .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }),
+    }),
+    field: 'spec.a',
+  },
+  {
+    name: 'a set of objects',
+    schema: z.object({ a: z.array(z.object({ k: z.string() })).meta({ 'x-kubernetes-list-type': 'set' }) }),
+    field: 'spec.a',
+  },
   { name: 'a transform', schema: z.object({ a: z.string().transform(Number) }), field: 'spec.a' },
   { name: 'a transform in a list', schema: z.object({ a: z.array(z.string().transform(Number)) }), field: 'spec.a[]' },
   { name: 'a codec', schema: z.object({ a: z.stringbool() }), field: 'spec.a' },

@@ -1,19 +1,14 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 
 import { isEqualJson } from '../api/index.ts';
 import { DefinitionError } from './definition-error.ts';
+import { jsonSchemaOf } from './json-schema.ts';
+import { checkExtensions, isSchema, knownKeywords, type Schema } from './schema-keywords.ts';
+import { knownFormats } from './string-format.ts';
 
 /** An OpenAPI v3 schema that follows the rules of structural schemas. */
 export type StructuralSchema = Readonly<Record<string, unknown>>;
 
-type Schema = Record<string, unknown>;
-
-/** The formats that kube-apiserver checks. */
-const knownFormats = new Set(
-  'byte cidr date date-time double duration email float hostname int32 int64 ipv4 ipv6 mac password uri uuid'.split(
-    ' ',
-  ),
-);
 const jsonBounds = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 const int32Bounds = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
 
@@ -23,51 +18,38 @@ const int32Bounds = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
  * Extensions such as `x-kubernetes-list-type` and `x-kubernetes-validations` are given with zod's `meta`.
  */
 export function structuralSchema(schema: z.ZodType, path: string): StructuralSchema {
-  try {
-    // Input: a field with a default is not required, because the API server fills it in.
-    const json = z.toJSONSchema(schema, {
-      target: 'openapi-3.0',
-      io: 'input',
-      cycles: 'throw',
-      override: ({ zodSchema, path: within }) => refuseCode(zodSchema, fieldPath(path, within)),
-    });
-    return convert(json, path);
-  } catch (error) {
-    if (error instanceof DefinitionError) throw error;
-    throw new DefinitionError(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
-
-/** Refuses functions of the author: the API server cannot run them, and a cached object has not been through them. */
-function refuseCode({ _zod: { def } }: z.core.$ZodTypes, path: string): void {
-  if (def.type === 'pipe' || def.type === 'transform')
-    throw new DefinitionError(
-      `${path}: a transform changes objects, but caches have them as the API server sends them`,
-    );
-  const checks = (def.checks ?? []).map((check) => check._zod.def.check);
-  if (checks.includes('overwrite')) throw new DefinitionError(`${path}: the API server cannot change values`);
-  if (checks.includes('custom'))
-    throw new DefinitionError(
-      `${path}: the API server cannot run a refinement: use x-kubernetes-validations in meta()`,
-    );
-}
-
-/** zod's path goes through the JSON schema, such as `properties`, `replicas`. */
-function fieldPath(root: string, within: readonly (string | number)[]): string {
-  return within.reduce<string>((path, step, index) => {
-    if (step === 'items') return `${path}[]`;
-    if (step === 'additionalProperties') return `${path}.*`;
-    return within[index - 1] === 'properties' ? `${path}.${step}` : path;
-  }, root);
+  return convert(jsonSchemaOf(schema, path), path);
 }
 
 function convert(given: unknown, path: string): Schema {
   if (!isSchema(given)) return { 'x-kubernetes-preserve-unknown-fields': true };
-  const { $schema: _, id: _id, ...json } = given;
+  const converted = convertKeywords(withoutNull(given), path);
+  checkExtensions(converted, path);
+  return converted;
+}
+
+/** A union with null is the other alternative, or the union of the others, and nullable. */
+function withoutNull(json: Schema): Schema {
+  const { anyOf } = json;
+  if (!Array.isArray(anyOf)) return json;
+  const others = anyOf.filter((each) => !isSchema(each) || !isEqualJson(each['enum'], [null]));
+  if (others.length === anyOf.length) return json;
+  const { anyOf: _, ...rest } = json;
+  const [only] = others;
+  return others.length === 1 && isSchema(only)
+    ? { ...only, ...rest, nullable: true }
+    : { ...rest, anyOf: others, nullable: true };
+}
+
+function convertKeywords(given: Schema, path: string): Schema {
+  const json = knownKeywords(given, path);
+  if (json['x-kubernetes-int-or-string'] === true) return json;
   const alternatives = json['anyOf'] ?? json['oneOf'];
   if (Array.isArray(alternatives)) return convertUnion(json, alternatives.filter(isSchema), path);
-  if (json['allOf'] !== undefined)
-    throw new DefinitionError(`${path}: use z.object().extend() instead of z.intersection`);
+  if (json['type'] === 'string') return convertString(json, path);
+  if (json['allOf'] !== undefined) {
+    throw new DefinitionError(`${path}: two schemas for one value cannot be expressed: for objects, use extend()`);
+  }
   if (json['not'] !== undefined) throw new DefinitionError(`${path}: no value is allowed here`);
   if (json['type'] === undefined && json['enum'] === undefined) {
     return { ...json, 'x-kubernetes-preserve-unknown-fields': true };
@@ -79,8 +61,6 @@ function convert(given: unknown, path: string): Schema {
       return convertArray(json, path);
     case 'integer':
       return convertInteger(json);
-    case 'string':
-      return convertString(json, path);
     case undefined:
       throw new DefinitionError(`${path}: the values of an enum must have the same type`);
     default:
@@ -89,7 +69,7 @@ function convert(given: unknown, path: string): Schema {
 }
 
 function convertObject(json: Schema, path: string): Schema {
-  const { additionalProperties, propertyNames: _, properties: given, ...rest } = json;
+  const { additionalProperties, properties: given, ...rest } = json;
   const properties = isSchema(given) ? given : {};
   const converted = Object.entries(properties).map(([name, value]) => [name, convert(value, `${path}.${name}`)]);
   const fields: Schema = converted.length === 0 ? {} : { properties: Object.fromEntries(converted) };
@@ -117,23 +97,22 @@ function convertInteger(json: Schema): Schema {
 }
 
 function convertString(json: Schema, path: string): Schema {
-  const { format, pattern, ...rest } = json;
-  if (typeof format === 'string' && knownFormats.has(format)) return { ...rest, format };
-  if (typeof pattern !== 'string') return rest;
-  // The server reads patterns with Go's regexp.
-  if (/\(\?(?:[=!]|<[=!])/.test(pattern)) {
+  const { format, ...rest } = json;
+  const { pattern } = rest;
+  // The pattern of meta() is as its author wrote it.
+  if (typeof pattern === 'string' && /\(\?<?[=!]/.test(pattern)) {
     throw new DefinitionError(`${path}: the pattern ${pattern} looks ahead or behind, which the API server cannot`);
   }
-  return { ...rest, pattern };
+  return typeof format === 'string' && knownFormats.has(format) ? { ...rest, format } : rest;
 }
 
 function convertUnion(json: Schema, alternatives: readonly Schema[], path: string): Schema {
   const { anyOf: _, oneOf: _one, ...rest } = json;
   const types = new Set(alternatives.map(({ type }) => type));
   const isIntOrString = types.size === 2 && types.has('string') && (types.has('integer') || types.has('number'));
-  if (isIntOrString) return { ...rest, 'x-kubernetes-int-or-string': true };
+  if (isIntOrString) return convertIntOrString(rest, alternatives, path);
   if (types.size === 1 && types.has('string') && alternatives.every((each) => Array.isArray(each['enum']))) {
-    return { ...rest, type: 'string', enum: alternatives.flatMap((each) => each['enum']) };
+    return knownKeywords({ ...rest, type: 'string', enum: alternatives.flatMap((each) => each['enum']) }, path);
   }
   const keyword = json['oneOf'] === undefined ? 'anyOf' : 'oneOf';
   if (types.size === 1 && types.has('object')) {
@@ -141,10 +120,25 @@ function convertUnion(json: Schema, alternatives: readonly Schema[], path: strin
     return { ...rest, type: 'object', properties, [keyword]: demands };
   }
   const advice = 'unions of int and string, of strings, and of objects can be expressed; otherwise use z.unknown()';
-  throw new DefinitionError(`${path}: a structural schema has one type per field: ${advice}`);
+  throw new DefinitionError(`${path}: a union of ${[...types].map(String).join(' and ')} is not structural: ${advice}`);
 }
 
-/** A union of objects: the fields of all, and what each alternative requires of them. */
+/** Limits of numbers do not concern strings, and those of strings do not concern numbers. */
+function convertIntOrString(rest: Schema, alternatives: readonly Schema[], path: string): Schema {
+  const limits = alternatives.map((each) => {
+    const isString = each['type'] === 'string';
+    const { type: _, ...own } = isString ? convertString(knownKeywords(each, path), path) : convertInteger(each);
+    const { format, ...kept } = own;
+    if (kept['enum'] !== undefined || kept['default'] !== undefined || (isString && format !== undefined)) {
+      throw new DefinitionError(`${path}: an int or string can have no enum, no format, and no default of its parts`);
+    }
+    return kept;
+  });
+  if (alternatives.length > 2) throw new DefinitionError(`${path}: a union of int and string has two alternatives`);
+  return { ...Object.assign({}, ...limits), ...rest, 'x-kubernetes-int-or-string': true };
+}
+
+/** The fields of all alternatives, and what each of them demands. */
 function mergeObjects(
   alternatives: readonly Schema[],
   path: string,
@@ -152,17 +146,38 @@ function mergeObjects(
   const properties: Schema = {};
   const demands = alternatives.map((alternative) => {
     const tags: [string, Schema][] = [];
-    const converted = convertObject(alternative, path);
-    for (const [name, field] of Object.entries(isSchema(converted['properties']) ? converted['properties'] : {})) {
+    const { required = [], ...converted } = fieldsOf(alternative, path);
+    for (const [name, field] of Object.entries(converted.properties)) {
       if (!isSchema(field)) continue;
+      refuseLoneDefault(name, field, { alternatives, path });
       const known = properties[name];
       properties[name] = isSchema(known) ? mergeFields(known, field, `${path}.${name}`) : field;
       if (Array.isArray(field['enum'])) tags.push([name, { enum: field['enum'] }]);
     }
-    const required = converted['required'] ?? [];
     return tags.length === 0 ? { required } : { properties: Object.fromEntries(tags), required };
   });
   return { properties, demands };
+}
+
+/** Only its fields: whatever else an alternative has cannot be said of one alternative alone. */
+function fieldsOf(alternative: Schema, path: string): { readonly properties: Schema; readonly required?: unknown } {
+  const { type: _, properties, required, title: _title, description: _text, ...more } = convert(alternative, path);
+  const [keyword] = Object.keys(more);
+  if (keyword !== undefined) throw new DefinitionError(`${path}: an alternative of a union cannot have ${keyword}`);
+  return { properties: isSchema(properties) ? properties : {}, required };
+}
+
+/** The API server stores a default in all objects, also in those of the other alternatives. */
+function refuseLoneDefault(
+  name: string,
+  field: Schema,
+  { alternatives, path }: { readonly alternatives: readonly Schema[]; readonly path: string },
+): void {
+  const has = ({ properties }: Schema): boolean => isSchema(properties) && Object.hasOwn(properties, name);
+  if (field['default'] === undefined || alternatives.every(has)) return;
+  throw new DefinitionError(
+    `${path}.${name}: a default in one alternative of a union would be stored in objects of the others`,
+  );
 }
 
 function mergeFields(known: Schema, field: Schema, path: string): Schema {
@@ -171,8 +186,4 @@ function mergeFields(known: Schema, field: Schema, path: string): Schema {
   if (!isEqualJson(knownRest, rest)) throw new DefinitionError(`${path}: has different types in a union`);
   if (!Array.isArray(knownValues) || !Array.isArray(values)) return rest;
   return { ...rest, enum: [...new Set([...knownValues, ...values])] };
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
