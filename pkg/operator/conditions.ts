@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-import { findCondition, type Cached } from '../api/index.ts';
+import { findCondition, isEqualJson, type Cached } from '../api/index.ts';
 
 /** A condition as Kubernetes defines it for all kinds. */
 export interface Condition {
@@ -14,6 +14,14 @@ export interface Condition {
 
 /** A condition to set. The last transition time and the observed generation are set automatically. */
 export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason'> & { readonly message?: string | undefined };
+
+/** Removes the condition of this type. */
+export interface RemovedCondition {
+  readonly type: string;
+  readonly status: null;
+}
+
+export type ConditionChange = NewCondition | RemovedCondition;
 
 /** The schema of `status.conditions`. */
 export const conditionsSchema = z
@@ -32,19 +40,44 @@ export const conditionsSchema = z
 /** The conditions after `changes`: one of each type, in the old order, with a new transition time where status changes. */
 export function mergeConditions(
   existing: readonly Cached<Condition>[],
-  changes: readonly NewCondition[],
-  { now, generation }: { readonly now: string; readonly generation: number | undefined },
+  changes: readonly ConditionChange[],
+  facts: { readonly now: string; readonly generation: number | undefined },
 ): readonly Cached<Condition>[] {
   const merged = [...existing];
   for (const change of changes) {
     const old = findCondition(merged, change.type);
-    const condition: Condition = {
-      ...change,
-      message: change.message ?? '',
-      lastTransitionTime: old?.status === change.status ? old.lastTransitionTime : now,
-      ...(generation !== undefined && { observedGeneration: generation }),
-    };
-    merged.splice(old === undefined ? merged.length : merged.indexOf(old), old === undefined ? 0 : 1, condition);
+    const after = isRemoval(change) ? [] : [conditionAfter(old, change, facts)];
+    merged.splice(old === undefined ? merged.length : merged.indexOf(old), old === undefined ? 0 : 1, ...after);
   }
   return merged;
+}
+
+function isRemoval(change: ConditionChange): change is RemovedCondition {
+  return change.status === null;
+}
+
+/**
+ * A condition that says the same stays as it is stored, if it is of this generation or of none. A schema without
+ * `observedGeneration` or an empty message loses it in each write, and each write would lead to the next.
+ */
+function conditionAfter(
+  old: Cached<Condition> | undefined,
+  change: NewCondition,
+  { now, generation }: { readonly now: string; readonly generation: number | undefined },
+): Cached<Condition> {
+  const { message = '' } = change;
+  if (old !== undefined && isEqualJson(withoutEmpty(old), withoutEmpty({ ...old, ...change, message }))) {
+    if (old.observedGeneration === undefined || old.observedGeneration === generation) return old;
+  }
+  return {
+    ...change,
+    message,
+    lastTransitionTime: old?.status === change.status ? old.lastTransitionTime : now,
+    ...(generation !== undefined && { observedGeneration: generation }),
+  };
+}
+
+/** Go omits an empty message of most kinds. */
+function withoutEmpty({ message, ...rest }: Cached<Condition>): object {
+  return message === '' ? rest : { ...rest, message };
 }

@@ -15,9 +15,10 @@ import {
 import { ApiError } from '../client/index.ts';
 import { TerminalError } from '../controller/index.ts';
 import { defineIndex } from '../../informers/index.ts';
-import { configMap, deployment, secret, service } from '../../test/support/builders.ts';
+import { build, configMap, deployment, secret, service } from '../../test/support/builders.ts';
 import { apiError } from '../../test/support/recording-client.ts';
 import { simulate } from '../../test/support/simulate.ts';
+import { conditionsSchema } from './conditions.ts';
 import { controllerFor, type ControllerOptions } from './controller.ts';
 import { DefinitionError } from './definition-error.ts';
 import { annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicates.ts';
@@ -290,6 +291,61 @@ describe('a controller', () => {
     await run.clock.advance(60_000);
     await run.settle();
     expect(seen).toHaveLength(2);
+  });
+});
+
+describe('patchStatus', () => {
+  const Uploads = defineResource({
+    ...widget,
+    kind: 'Upload',
+    spec: z.object({ hosts: z.array(z.string()) }),
+    status: z.object({ seen: z.record(z.string(), z.int()), conditions: conditionsSchema }),
+  });
+  const stored = {
+    type: 'Ready',
+    status: 'True' as const,
+    reason: 'Done',
+    message: '',
+    lastTransitionTime: '2025-01-01T00:00:00Z',
+  };
+  const status = { seen: { a: 1, b: 2 }, conditions: [stored, { ...stored, type: 'Old' }] };
+
+  test('removes keys of a map and conditions', async () => {
+    const controller = controllerFor(Uploads, {
+      name: 'test',
+      async reconcile({ spec }, { patchStatus }) {
+        const seen = { a: spec.hosts.includes('a') ? 1 : null };
+        await patchStatus({ seen, conditions: [{ type: 'Old', status: null }] });
+      },
+    });
+    const object = build(Uploads, { name: 'x' }, { spec: { hosts: ['b'] }, status });
+    await using run = await simulate(controller, [object]);
+    const { status: after } = await run.client.get(Uploads, object);
+    expect(after?.seen).toEqual({ b: 2 });
+    expect(after?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
+    expect(run.writes).toHaveLength(1);
+  });
+
+  test('removes all conditions with null', async () => {
+    const controller = controllerFor(Uploads, {
+      name: 'test',
+      reconcile: (_, { patchStatus }) => patchStatus({ conditions: null }),
+    });
+    const object = build(Uploads, { name: 'x' }, { spec: { hosts: [] }, status });
+    await using run = await simulate(controller, [object]);
+    expect((await run.client.get(Uploads, object)).status).toEqual({ seen: { a: 1, b: 2 } });
+    expect(run.writes).toHaveLength(1);
+  });
+
+  test('sends no observed generation to a resource that does not keep it', async () => {
+    const controller = controllerFor(Uploads, {
+      name: 'test',
+      reconcile: (_, { patchStatus }) =>
+        patchStatus({ conditions: [{ type: 'Ready', status: 'True', reason: 'Done' }] }),
+    });
+    const object = build(Uploads, { name: 'x' }, { spec: { hosts: [] }, status });
+    await using run = await simulate(controller, [object]);
+    expect(run.writes).toEqual([]);
   });
 });
 

@@ -1,12 +1,16 @@
-import { isEqualJson, ownValue, setOwn, type Cached } from '../api/index.ts';
-import { mergeConditions, type Condition, type NewCondition } from './conditions.ts';
-import type { StatusOf } from './resource-client.ts';
+import { isEqualJson, ownValue, setOwn } from '../api/index.ts';
+import { mergeConditions, type Condition, type ConditionChange } from './conditions.ts';
+import type { MergePatch, StatusOf } from './resource-client.ts';
 
-/** A change of the status: `null` removes a field, nested objects are merged, and conditions are merged by their type. */
+/**
+ * A change of the status: nested objects are merged, `null` removes a field at any depth, and lists are replaced, except
+ * that conditions are merged by their type.
+ */
 export type StatusChange<T> = {
-  readonly [F in keyof StatusOf<T>]?: F extends 'conditions'
-    ? readonly NewCondition[]
-    : Cached<StatusOf<T>[F]> | null | undefined;
+  readonly [F in keyof StatusOf<T>]?:
+    | (F extends 'conditions' ? readonly ConditionChange[] : MergePatch<StatusOf<T>[F]>)
+    | null
+    | undefined;
 };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -41,7 +45,7 @@ export function planStatusPatch(status: unknown, change: Fields, facts: StatusFa
 function conditionsAfter(old: unknown, given: unknown, facts: StatusFacts): unknown {
   if (!Array.isArray(given)) return given;
   const existing = Array.isArray(old) ? (old as Condition[]) : []; // the server keeps to the schema
-  return mergeConditions(existing, given as NewCondition[], facts);
+  return mergeConditions(existing, given as ConditionChange[], facts);
 }
 
 /** The value after a JSON merge patch. */
