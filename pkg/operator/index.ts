@@ -7,7 +7,7 @@ export { ResourceExistsError } from './ensure.ts';
 export { fromCrd } from './from-crd.ts';
 export { installResources } from './install.ts';
 export { manifestsOf } from './manifests.ts';
-export type { ManifestList, ManifestOptions } from './manifests.ts';
+export type { LeasePlace, ManifestList, ManifestOptions, ProbedServer } from './manifests.ts';
 export { annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicates.ts';
 export type { Predicate } from './predicates.ts';
 export type { PolicyRule } from './rbac.ts';

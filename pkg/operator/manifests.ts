@@ -1,5 +1,6 @@
 import type { Kind } from '../api/index.ts';
 import type { OperatorController } from './controller.ts';
+import { DefinitionError } from './definition-error.ts';
 import type { PolicyRule } from './rbac.ts';
 import type { CrdManifest, Resource } from './resource.ts';
 
@@ -12,8 +13,26 @@ export interface ManifestOptions {
   readonly controllers: readonly OperatorController[];
   /** Default 1. With more, the others wait for the lease. */
   readonly replicas?: number | undefined;
-  /** The port of `runManager`'s server. Default 8080. */
-  readonly port?: number | undefined;
+  /** The server that `runManager` is given. Default: plain HTTP on port 8080. Without one, there are no probes. */
+  readonly server?: false | ProbedServer | undefined;
+  /** The leader election that `runManager` is given. Default: on, with a lease in the namespace of the manager. */
+  readonly leaderElection?: boolean | LeasePlace | undefined;
+}
+
+/** What matters to probes and permissions of the settings of `runManager`'s server. */
+export interface ProbedServer {
+  /** Default 8080. */
+  readonly port?: number | 'any' | undefined;
+  /** Default: if there is a certificate. */
+  readonly secure?: boolean | undefined;
+  readonly certFile?: string | undefined;
+}
+
+/** What matters to permissions of the settings of `runManager`'s leader election. */
+export interface LeasePlace {
+  /** Default: that of the manager. */
+  readonly namespace?: string | undefined;
+  readonly coordination?: object | undefined;
 }
 
 /** A Kubernetes List, for `kubectl apply -f -`. */
@@ -28,7 +47,7 @@ export interface ManifestList {
  * permissions that its controllers need and no others, and a Deployment with probes.
  */
 export function manifestsOf(options: ManifestOptions): ManifestList {
-  const { name, namespace = name, controllers } = options;
+  const { name, namespace = name, controllers, server = {} } = options;
   const metadata = { name, namespace };
   const subjects = [{ kind: 'ServiceAccount', ...metadata }];
   const bind = (kind: 'Role' | 'ClusterRole', rules: readonly PolicyRule[], place: object): ManifestList['items'] => [
@@ -41,6 +60,8 @@ export function manifestsOf(options: ManifestOptions): ManifestList {
       subjects,
     },
   ];
+  const rules = [...controllers.flatMap((each) => each.rules), ...(isSecure(server) ? reviewRules : [])];
+  const lease = leaseOf(options, namespace);
   return {
     apiVersion: 'v1',
     kind: 'List',
@@ -48,15 +69,37 @@ export function manifestsOf(options: ManifestOptions): ManifestList {
       ...definitionsOf(controllers.flatMap(({ kinds }) => kinds)),
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
-      ...bind('ClusterRole', mergeRules(controllers.flatMap(({ rules }) => rules)), { name }),
-      ...bind('Role', [leaseRule], metadata),
+      ...bind('ClusterRole', mergeRules(rules), { name }),
+      ...(lease === undefined ? [] : bind('Role', lease.rules, { name, namespace: lease.namespace })),
       deploymentOf(options, namespace),
     ],
   };
 }
 
 const rbacVersion = 'rbac.authorization.k8s.io/v1';
-const leaseRule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] };
+const leaseGroup = 'coordination.k8s.io';
+const leaseRule = { apiGroups: [leaseGroup], resources: ['leases'], verbs: ['get', 'create', 'update'] };
+const candidateRule = {
+  apiGroups: [leaseGroup],
+  resources: ['leasecandidates'],
+  verbs: ['get', 'watch', 'create', 'update'],
+};
+/** A secure server asks the API server who may read metrics. */
+const reviewRules = [
+  { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+];
+
+function isSecure(server: false | ProbedServer): boolean {
+  return server !== false && (server.secure ?? server.certFile !== undefined);
+}
+
+/** Where the lease is, and what may be done there. Undefined without leader election. */
+function leaseOf({ leaderElection = true }: ManifestOptions, ownNamespace: string) {
+  if (leaderElection === false) return undefined;
+  const { namespace = ownNamespace, coordination }: LeasePlace = leaderElection === true ? {} : leaderElection;
+  return { namespace, rules: coordination === undefined ? [leaseRule] : [leaseRule, candidateRule] };
+}
 
 function definitionsOf(kinds: readonly (Kind | Resource)[]): (CrdManifest & { kind: string })[] {
   const definitions = kinds.flatMap((kind) => ('crd' in kind && kind.isExternal !== true ? [kind.crd] : []));
@@ -74,9 +117,22 @@ function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
   return [...merged.values()];
 }
 
-function deploymentOf({ name, image, replicas = 1, port = 8080 }: ManifestOptions, namespace: string) {
+/** The port of the server, and the probes of it. */
+function probesOf(server: false | ProbedServer): object {
+  if (server === false) return {};
+  const { port = 8080 } = server;
+  if (port === 'any') throw new DefinitionError('manifests: probes need a server with a fixed port');
+  const scheme = isSecure(server) ? 'HTTPS' : 'HTTP';
+  const probe = (path: string): object => ({ httpGet: { path, port, scheme } });
+  return {
+    ports: [{ name: scheme.toLowerCase(), containerPort: port }],
+    livenessProbe: probe('/healthz'),
+    readinessProbe: probe('/readyz'),
+  };
+}
+
+function deploymentOf({ name, image, replicas = 1, server = {} }: ManifestOptions, namespace: string) {
   const labels = { 'app.kubernetes.io/name': name };
-  const probe = (path: string): object => ({ httpGet: { path, port } });
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -94,9 +150,7 @@ function deploymentOf({ name, image, replicas = 1, port = 8080 }: ManifestOption
               name,
               image,
               env: [{ name: 'NODE_ENV', value: 'production' }],
-              ports: [{ name: 'http', containerPort: port }],
-              livenessProbe: probe('/healthz'),
-              readinessProbe: probe('/readyz'),
+              ...probesOf(server),
               resources: { requests: { cpu: '10m', memory: '128Mi' }, limits: { memory: '256Mi' } },
               securityContext: {
                 allowPrivilegeEscalation: false,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
 
 import { fooController } from '../../examples/sample-controller/controller.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../pkg/api/index.ts';
 import { ClientBuilder, isInvalid, loadKubeconfig } from '../../pkg/client/index.ts';
 import { LeaderLostError } from '../../pkg/leaderelection/index.ts';
-import { runManager } from '../../pkg/manager/index.ts';
+import { runManager, type LeaderElectionSettings, type ServerSettings } from '../../pkg/manager/index.ts';
 import {
   conditionsSchema,
   controllerFor,
@@ -25,7 +25,9 @@ import {
   fromCrd,
   installResources,
   manifestsOf,
+  type LeasePlace,
   type OperatorController,
+  type ProbedServer,
   type ResourceClient,
 } from '../../pkg/operator/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
@@ -228,6 +230,9 @@ describe('an operator', () => {
   });
 
   test('needs only the permissions of its manifests', async () => {
+    // It takes the settings of runManager as they are.
+    expectTypeOf<ServerSettings>().toExtend<ProbedServer>();
+    expectTypeOf<LeaderElectionSettings>().toExtend<LeasePlace>();
     const { items } = manifestsOf({ name: namespace, image: 'example.com/i', controllers: [settingController] });
     for (const item of items) {
       const { group, version } = splitApiVersion(String(item['apiVersion']));
