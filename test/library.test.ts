@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -89,14 +89,20 @@ describe('the library as a package', () => {
     writeFileSync(path, text);
     return path;
   };
+  const modules = (): string => join(directory, 'node_modules');
+  function link(name: string): void {
+    const path = join(modules(), name);
+    mkdirSync(dirname(path), { recursive: true });
+    rmSync(path, { force: true });
+    symlinkSync(join(root, 'node_modules', name), path);
+  }
+  /** What the compiler says. */
+  function tryToCompile(argv: readonly string[]): string {
+    return spawnSync(tool('tsc'), argv, { encoding: 'utf8' }).stdout;
+  }
   /** As npm would: what the package depends on, and nothing else of this tree. */
   function install(): void {
-    const modules = join(directory, 'node_modules');
-    const link = (name: string): void => {
-      mkdirSync(dirname(join(modules, name)), { recursive: true });
-      symlinkSync(join(root, 'node_modules', name), join(modules, name));
-    };
-    const installed = join(modules, 'kube-controller-manager');
+    const installed = join(modules(), 'kube-controller-manager');
     mkdirSync(installed, { recursive: true });
     writeFileSync(join(installed, 'package.json'), readFileSync(join(root, 'package.json')));
     execFileSync(tool('node'), [join(root, 'scripts/build-lib.ts'), join(installed, 'dist/lib')]);
@@ -121,6 +127,21 @@ describe('the library as a package', () => {
     write('operator.ts', inTypeScript);
     write('mistake.ts', mistake);
     expect(() => execFileSync(tool('tsc'), ['-p', directory], { encoding: 'utf8' })).not.toThrow();
+  });
+
+  test('compiles the guide to operators as its reader does, down to the types of the dependencies', () => {
+    const guide = readFileSync(join(root, 'docs/operators.md'), 'utf8');
+    const [, install = ''] = /^npm install --save-dev (.*)$/m.exec(guide) ?? [];
+    for (const name of install.split(' ')) link(name);
+    mkdirSync(join(directory, 'guide'));
+    const files = [...guide.matchAll(/`([\w.-]+\.(?:ts|json))`:\n\n```\w+\n([^]*?)```$/gm)];
+    for (const [, name = '', text = ''] of files) write(`guide/${name}`, text);
+    expect(files.map(([, name]) => name)).toContain('tsconfig.json');
+    const project = join(directory, 'guide');
+    const argv = ['-p', project, '--skipLibCheck', 'false'];
+    expect(tryToCompile(argv)).toBe('');
+    write('guide/mistake.ts', "import { Foos } from './foo.ts';\nFoos.crd.spec.replicas;\n");
+    expect(tryToCompile(argv)).toContain("Property 'replicas' does not exist");
   });
 
   test('runs an operator in JavaScript, and the same in TypeScript', () => {
