@@ -74,7 +74,7 @@ function declarationAt(lines: readonly string[], start: number): string {
   const first = lines[start] ?? '';
   const kind = /^export (?:async )?(\w+)/.exec(first)?.[1];
   if (kind === 'class') return first.replace(/ \{$/, ';').replace('export ', '');
-  if (kind === 'const') return first.replace(/ =.*$/, ';').replace('export ', '');
+  if (kind === 'const') return constantOf(first);
   const isFunction = kind === 'function';
   const isEnd = (line: string): boolean =>
     isFunction
@@ -83,6 +83,15 @@ function declarationAt(lines: readonly string[], start: number): string {
   const length = lines.slice(start).findIndex(isEnd);
   const text = lines.slice(start, start + length + 1).join('\n');
   return (isFunction ? text.replace(/ \{$/, ';').replace('async ', '') : text).replace('export ', '');
+}
+
+/** The type of a constant is declared, or it is the literal that is its value. */
+function constantOf(line: string): string {
+  const [, name = '', declared, value = ''] = /^export const (\w+)(?:: (.+?))? = ?(.*)$/.exec(line) ?? [];
+  const literal = /^(?:\d+|'[^']*'|true|false);$/.test(value) ? value.slice(0, -1) : undefined;
+  const type = declared ?? literal;
+  if (type === undefined) throw new Error(`the constant ${name} needs a declared type, for the API reference`);
+  return `const ${name}: ${type};`;
 }
 
 /** Interfaces and objects end with a brace at the start of a line, other types with their first semicolon. */

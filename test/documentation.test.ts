@@ -158,6 +158,12 @@ test('the API reference for operators is what the types say: npm run docs', () =
   expect(words(read('docs/operators-api.md'))).toBe(words(apiReference()));
 });
 
+test('the API reference for operators has the type of each constant', () => {
+  const constants = read('docs/operators-api.md').match(/^const .*$/gm) ?? [];
+  expect(constants.length).toBeGreaterThan(0);
+  expect(constants.filter((line) => !/^const \w+: .+;$/.test(line))).toEqual([]);
+});
+
 test('the code in the guide to operators is that of the sample controller', () => {
   const guide = read('docs/operators.md');
   const folder = 'examples/sample-controller';

@@ -23,8 +23,19 @@ export interface RemovedCondition {
 
 export type ConditionChange = NewCondition | RemovedCondition;
 
+export type ConditionsSchema = z.ZodArray<
+  z.ZodObject<{
+    type: z.ZodString;
+    status: z.ZodEnum<{ True: 'True'; False: 'False'; Unknown: 'Unknown' }>;
+    reason: z.ZodString;
+    message: z.ZodString;
+    lastTransitionTime: z.ZodISODateTime;
+    observedGeneration: z.ZodOptional<z.ZodInt>;
+  }>
+>;
+
 /** The schema of `status.conditions`. */
-export const conditionsSchema = z
+export const conditionsSchema: ConditionsSchema = z
   .array(
     z.object({
       type: z.string().max(316),

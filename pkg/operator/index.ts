@@ -1,5 +1,5 @@
 export { conditionsSchema } from './conditions.ts';
-export type { Condition, ConditionChange, NewCondition, RemovedCondition } from './conditions.ts';
+export type { Condition, ConditionChange, ConditionsSchema, NewCondition, RemovedCondition } from './conditions.ts';
 export { controllerFor } from './controller.ts';
 export type { ControllerOptions, Finalizer, OperatorController, Reconciled } from './controller.ts';
 export { DefinitionError } from './definition-error.ts';
