@@ -116,6 +116,13 @@ export class Ledger {
     return { usage, missing };
   }
 
+  /** The caches by which these names are charged. */
+  informersOf(key: ObjectKey, names: ReadonlySet<string>): Informer<KubeObject>[] {
+    return this.#talliesOf(key)
+      .filter(({ tally }) => !names.isDisjointFrom(tally.names))
+      .map(({ watched }) => watched.informer);
+  }
+
   /** Charges an object again whose cost depends on another one. */
   refresh(resource: string, key: ObjectKey): void {
     const watched = this.#watched.get(resource);
@@ -134,7 +141,7 @@ export class Ledger {
     const object = informer.store.get(key); // at least as new as the event
     for (const [quota, tally] of concerned) {
       const change = tally.charge(key, object);
-      if (change !== 'none' && tally.isComplete) this.#deps.onChange(quota, change);
+      if (change.kind !== 'none' && tally.isComplete) this.#deps.onChange(quota, change);
     }
   }
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import {
   ConfigMaps,
@@ -64,6 +64,13 @@ async function pass({ clock }: TestContext, ms: number): Promise<void> {
   await settle();
 }
 
+async function passSeconds(base: TestContext, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) await pass(base, 1000);
+}
+
+/** The lists by which the controller has looked for objects that its caches lack. */
+const listsOf = ({ client }: TestContext): number => client.actions.filter(({ verb }) => verb === 'list').length;
+
 test('usage follows objects that go at once, and what is charged but does not come after a while', async () => {
   const base = contextWith([Pods, ConfigMaps]);
   base.server.seed(ResourceQuotas, quota({ pods: '5', 'requests.cpu': '4', configmaps: '3' }));
@@ -78,7 +85,7 @@ test('usage follows objects that go at once, and what is charged but does not co
     await charge(base, { pods: '2', 'requests.cpu': '1500m', configmaps: '1' });
     await settle();
     expect(usedOf(base)?.['pods']).toBe('2');
-    await pass(base, 3000);
+    await passSeconds(base, 5);
     expect(usedOf(base)?.['pods']).toBe('1');
   });
 });
@@ -90,9 +97,10 @@ test('a new object that the API server has charged costs no write', async () => 
     const writes = base.client.writes.length;
     await charge(base, { pods: '1' });
     base.server.seed(Pods, sized('new', '1'));
-    await pass(base, 10_000);
+    await passSeconds(base, 10);
     expect(usedOf(base)).toEqual({ pods: '1' });
     expect(base.client.writes.length).toBe(writes);
+    expect(listsOf(base)).toBe(0);
   });
 });
 
@@ -106,9 +114,106 @@ test('an object that replaces another costs one write', async () => {
     await settle();
     await charge(base, { pods: '2' });
     base.server.seed(Pods, sized('new', '1'));
-    await pass(base, 10_000);
+    await passSeconds(base, 10);
     expect(usedOf(base)).toEqual({ pods: '1' });
     expect(base.client.writes.length).toBe(writes + 1);
+    expect(listsOf(base)).toBe(0);
+  });
+});
+
+/** Can hold the events of pods, as a watch that lags. */
+function gateOfPods({ server }: TestContext) {
+  let [opened, open] = [Promise.resolve(), (): void => {}];
+  const watch: (typeof server)['watchBatches'] = server.watchBatches.bind(server);
+  server.watchBatches = async function* (kind, options, ended) {
+    for await (const batch of watch(kind, options, ended)) {
+      ended.addEventListener('abort', () => open(), { once: true });
+      if (kind.resource === Pods.resource) await opened;
+      yield batch;
+    }
+  };
+  const hold = (): void => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    [opened, open] = [promise, resolve];
+  };
+  return { hold, open: () => open() };
+}
+
+describe('while the watch of pods lags,', () => {
+  test('what the API server has charged stays charged', async () => {
+    const base = contextWith([Pods]);
+    base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+    const gate = gateOfPods(base);
+    await run(base, async () => {
+      gate.hold();
+      for (let i = 1; i <= 5; i++) {
+        await charge(base, { pods: String(i) });
+        base.server.seed(Pods, sized(`pod-${i}`, '1'));
+      }
+      await passSeconds(base, 28);
+      expect(usedOf(base)).toEqual({ pods: '5' });
+      expect(listsOf(base)).toBe(3); // at 4 s, 8 s and 16 s
+      gate.open();
+      await passSeconds(base, 20);
+      expect(usedOf(base)).toEqual({ pods: '5' });
+    });
+  });
+
+  test('a deletion frees what it has used, and nothing of the pods that are not observed yet', async () => {
+    const base = contextWith([Pods]);
+    base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+    const [first, second] = [base.server.seed(Pods, sized('a', '1')), base.server.seed(Pods, sized('b', '1'))];
+    const gate = gateOfPods(base);
+    await run(base, async () => {
+      expect(usedOf(base)).toEqual({ pods: '2' });
+      await base.server.delete(Pods, keyOf(first), {}, signal);
+      await settle();
+      gate.hold();
+      await charge(base, { pods: '3' });
+      base.server.seed(Pods, sized('new', '1'));
+      await pass(base, 60);
+      expect(usedOf(base)).toEqual({ pods: '2' });
+      await base.server.delete(Pods, keyOf(second), {}, signal); // not observed either
+      await passSeconds(base, 5);
+      expect(usedOf(base)).toEqual({ pods: '2' });
+      gate.open();
+      await passSeconds(base, 5);
+      expect(usedOf(base)).toEqual({ pods: '1' });
+    });
+  });
+
+  test('a charge without an object is corrected when the watch has caught up', async () => {
+    const base = contextWith([Pods]);
+    base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+    const gate = gateOfPods(base);
+    await run(base, async () => {
+      gate.hold();
+      await charge(base, { pods: '2' });
+      base.server.seed(Pods, sized('one', '1'));
+      await pass(base, 5000);
+      expect(usedOf(base)).toEqual({ pods: '2' });
+      gate.open();
+      await passSeconds(base, 10);
+      expect(usedOf(base)).toEqual({ pods: '1' });
+    });
+  });
+});
+
+test('a charge without an object is corrected although others come and go all the time', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '50' }));
+  await run(base, async () => {
+    let used = 10;
+    await charge(base, { pods: String(used) });
+    for (let i = 0; i < 12; i++) {
+      const created = base.server.seed(Pods, sized(`pod-${i}`, '1'));
+      used = Number(usedOf(base)?.['pods']) + 1;
+      await charge(base, { pods: String(used) });
+      await pass(base, 400);
+      await base.server.delete(Pods, keyOf(created), {}, signal);
+      await pass(base, 400);
+    }
+    expect(Number(usedOf(base)?.['pods'])).toBeLessThan(4);
   });
 });
 
@@ -189,6 +294,7 @@ test('a full resync sees what has changed with time alone', async () => {
   await run(base, async () => {
     expect(usedOf(base)).toEqual({ pods: '1', 'count/pods': '1' });
     await pass(base, resyncMs);
+    await passSeconds(base, 5);
     expect(usedOf(base)).toEqual({ pods: '0', 'count/pods': '1' });
   });
 });

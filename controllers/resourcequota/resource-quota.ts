@@ -43,7 +43,7 @@ export function createResourceQuotaController(context: ControllerContext, option
   const pending = new PendingWrites<ResourceQuota>(quotas, clock);
   // Objects are often deleted together, or replaced: one write then has all, and is no conflict with the new charge.
   const syncSoon = (key: ObjectKey): void => queue.addAfter(key, statusIntervalMs);
-  const usage = createQuotaUsage(context, { quotas: quotas.store, sync: syncSoon });
+  const usage = createQuotaUsage(context, { client, quotas: quotas.store, sync: syncSoon });
 
   const enqueue = (quota: Cached<ResourceQuota>): void => {
     (lacksUsage(quota, usage.isTracked) ? firstQueue : queue).add(keyOf(quota));
@@ -65,10 +65,12 @@ export function createResourceQuotaController(context: ControllerContext, option
     if (quota === undefined) return {};
     const known = usage.of(key);
     if (known.missing === 'soon') return { requeueAfterMs: recheckMs.soon };
-    const status = decided(planStatus(quota, known.usage));
+    const allowance = usage.allowanceOf(quota);
+    const status = decided(planStatus(quota, known.usage, allowance));
     const isWritten = status === undefined || (await applyStatus(quota, status, { client, pending }, signal));
     // Time for the cache to observe the status with the new charge: a write before that would be a conflict again.
     if (!isWritten) return { requeueAfterMs: statusIntervalMs };
+    usage.synced(quota, status, allowance);
     return known.missing === 'late' ? { requeueAfterMs: recheckMs.late } : {};
   }
 

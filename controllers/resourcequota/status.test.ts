@@ -55,6 +55,43 @@ describe('planStatus', () => {
   }
 });
 
+const units = (amounts: Record<string, number>) =>
+  new Map(Object.entries(amounts).map(([name, value]) => [name, BigInt(value) * 10n ** 9n]));
+const decreases: readonly {
+  name: string;
+  used: string;
+  known: string;
+  freed?: Record<string, number>;
+  charged?: Record<string, number>;
+  expected: string | undefined;
+}[] = [
+  { name: 'stays while an object may be unobserved', used: '5', known: '2', expected: undefined },
+  { name: 'falls by what has become free', used: '5', known: '2', freed: { pods: 1 }, expected: '4' },
+  { name: 'falls to the usage, however much was freed', used: '5', known: '4', freed: { pods: 3 }, expected: '4' },
+  { name: 'falls to the usage if nothing can be unobserved', used: '5', known: '2', charged: {}, expected: '2' },
+  { name: 'keeps what was charged lately', used: '5', known: '2', charged: { pods: 2 }, expected: '4' },
+  { name: 'never rises with that', used: '5', known: '4', charged: { pods: 9 }, expected: undefined },
+  {
+    name: 'falls by the larger of both',
+    used: '9',
+    known: '2',
+    freed: { pods: 3 },
+    charged: { pods: 2 },
+    expected: '4',
+  },
+  { name: 'rises at once', used: '5', known: '6', expected: '6' },
+];
+
+describe('a value of the status', () => {
+  for (const { name, used, known, freed, charged, expected } of decreases) {
+    test(name, () => {
+      const given = quota({ hard: { pods: '50' }, statusHard: { pods: '50' }, used: { pods: used } });
+      const allowance = { freed: units(freed ?? {}), charged: charged && units(charged) };
+      expect(planStatus(given, usageOf({ pods: known }), allowance)?.used['pods']).toBe(expected);
+    });
+  }
+});
+
 const orders: readonly (Lists & { name: string; expected: boolean })[] = [
   { name: 'a new quota comes first', hard: { pods: '1' }, expected: true },
   {

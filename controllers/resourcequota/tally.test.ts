@@ -17,7 +17,7 @@ const sumsOf = (tally: Tally): Record<string, string> =>
 describe('a tally', () => {
   test('follows the changes of one object', () => {
     const tally = new Tally(evaluator, names, []);
-    const charge = (object: Parameters<Tally['charge']>[1]) => tally.charge(objectKey('default', 'a'), object);
+    const charge = (object: Parameters<Tally['charge']>[1]) => tally.charge(objectKey('default', 'a'), object).kind;
     expect(charge(podOf('a', '1Gi'))).toBe('increase');
     expect(charge(podOf('a', '1Gi'))).toBe('none');
     expect(sumsOf(tally)).toEqual({ pods: '1', 'requests.memory': '1Gi', 'count/pods': '1' });
@@ -29,14 +29,30 @@ describe('a tally', () => {
     expect([...tally.keys]).toEqual([]);
   });
 
+  test('tells what has become free', () => {
+    const tally = new Tally(evaluator, names, []);
+    const key = objectKey('default', 'a');
+    tally.charge(key, podOf('a', '2Gi'));
+    expect(tally.charge(key, podOf('a', '1Gi'))).toEqual({
+      kind: 'decrease',
+      freed: new Map([['requests.memory', 2n ** 30n * 10n ** 9n]]),
+    });
+    expect(tally.charge(key, podOf('a', '1Gi', 'Failed'))).toMatchObject({
+      freed: new Map([
+        ['pods', 10n ** 9n],
+        ['requests.memory', 2n ** 30n * 10n ** 9n],
+      ]),
+    });
+  });
+
   test('charges only what matches all scopes', () => {
     const scopes = ['Terminating', 'NotBestEffort'].map((scopeName) => ({ scopeName, operator: 'Exists' }));
     const tally = new Tally(evaluator, names, scopes);
     const plain = podOf('a', '1Gi');
-    expect(tally.charge(keyOf(plain), plain)).toBe('none');
+    expect(tally.charge(keyOf(plain), plain).kind).toBe('none');
     const ending = { ...plain, spec: { ...plain.spec, activeDeadlineSeconds: 5 } };
-    expect(tally.charge(keyOf(plain), ending)).toBe('increase');
-    expect(tally.charge(keyOf(plain), plain)).toBe('decrease');
+    expect(tally.charge(keyOf(plain), ending).kind).toBe('increase');
+    expect(tally.charge(keyOf(plain), plain).kind).toBe('decrease');
   });
 
   test('writes sums of binary amounts as such, whatever was charged in between', () => {

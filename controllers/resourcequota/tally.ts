@@ -2,8 +2,14 @@ import type { Cached, KubeObject, ObjectKey } from '../../pkg/api/index.ts';
 import type { Amount, AmountFormat } from '../../pkg/quantities/index.ts';
 import { maskUsage, type Evaluator, type ScopeRequirement, type Usage } from '../../pkg/quota/index.ts';
 
-/** How a sum has changed. A change that lowers one sum is a decrease, also if it raises another. */
-export type Change = 'none' | 'increase' | 'decrease';
+/** How sums have changed. A change that lowers one sum is a decrease, also if it raises another. */
+export type Change =
+  | { readonly kind: 'none' | 'increase' }
+  /** `freed`: by how much each lowered sum was lowered, in billionths. */
+  | { readonly kind: 'decrease'; readonly freed: ReadonlyMap<string, bigint> };
+
+const unchanged: Change = { kind: 'none' };
+const nothing: Usage = new Map();
 
 interface Sum {
   nanos: bigint;
@@ -44,19 +50,12 @@ export class Tally {
   charge(key: ObjectKey, object: Cached<KubeObject> | undefined): Change {
     const before = this.#charges.get(key);
     const after = object !== undefined && this.#matches(object) ? this.#costOf(object) : undefined;
-    if (before === after) return 'none';
+    if (before === after) return unchanged;
     if (after === undefined) this.#charges.delete(key);
     else this.#charges.set(key, after);
-    const former = new Map([...this.#sums].map(([name, { nanos }]) => [name, nanos]));
-    if (before !== undefined) this.#add(before, -1);
-    if (after !== undefined) this.#add(after, 1);
-    let change: Change = 'none';
-    for (const [name, { nanos }] of this.#sums) {
-      const formerly = former.get(name) ?? 0n;
-      if (nanos < formerly) return 'decrease';
-      if (nanos > formerly) change = 'increase';
-    }
-    return change;
+    this.#add(before ?? nothing, -1);
+    this.#add(after ?? nothing, 1);
+    return changeOf(before ?? nothing, after ?? nothing);
   }
 
   sumOf(name: string): Amount | undefined {
@@ -86,4 +85,15 @@ export class Tally {
       sum.formats[format] += sign;
     }
   }
+}
+
+function changeOf(before: Usage, after: Usage): Change {
+  const freed = new Map<string, bigint>();
+  for (const [name, { nanos }] of before) {
+    const left = after.get(name)?.nanos ?? 0n;
+    if (left < nanos) freed.set(name, nanos - left);
+  }
+  if (freed.size > 0) return { kind: 'decrease', freed };
+  const isRaised = [...after].some(([name, { nanos }]) => nanos > (before.get(name)?.nanos ?? 0n));
+  return isRaised ? { kind: 'increase' } : unchanged;
 }
