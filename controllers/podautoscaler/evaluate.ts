@@ -63,7 +63,8 @@ export function evaluateMetric(spec: Cached<MetricSpec>, reading: MetricReading,
   } catch (error) {
     if (!(error instanceof MetricError)) throw error;
     const { message } = error;
-    const attempted = `${source.attempted}: ${source.inner === undefined ? '' : `${source.inner}: `}`;
+    const inner = spec.type === 'Object' && reading.kind === 'invalid selector' ? undefined : source.inner;
+    const attempted = `${source.attempted}: ${inner === undefined ? '' : `${inner}: `}`;
     return { kind: 'invalid', reason: source.reason, message, error: attempted + message, isSpec: false };
   }
 }
@@ -179,6 +180,7 @@ function objectSource({ describedObject, metric, target }: Sources['object']): S
     attempted: 'failed to get object metric value',
     inner: isShared ? `failed to get ${metric.name} object metric` : undefined,
     propose(reading, common) {
+      if (reading.kind === 'invalid selector') throw new MetricError(reading.message); // before the target is looked at
       const { namespace, specReplicas, statusReplicas, tolerances, pods } = common;
       const isSingle = target.type === 'Value' && target.value !== undefined;
       if (!isSingle && !isShared) {
@@ -263,6 +265,7 @@ function usageOf(reading: MetricReading, attempted: string, common: Evaluation):
 
 function podMetricsOf(reading: MetricReading, attempted: string): PodMetrics {
   if (reading.kind === 'pods') return reading.metrics;
+  if (reading.kind === 'invalid selector') throw new MetricError(reading.message);
   throw new MetricError(`${attempted}: ${messageOf(reading)}`);
 }
 
@@ -273,6 +276,7 @@ function valueOf(reading: MetricReading, explain: (error: string) => string): bi
 
 function valuesOf(reading: MetricReading, attempted: string): readonly bigint[] {
   if (reading.kind === 'external') return reading.values;
+  if (reading.kind === 'invalid selector') throw new MetricError(reading.message);
   throw new MetricError(`${attempted}: ${messageOf(reading)}`);
 }
 

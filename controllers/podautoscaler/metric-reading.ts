@@ -15,7 +15,9 @@ export type MetricReading =
   | { readonly kind: 'object'; readonly value: bigint }
   | { readonly kind: 'external'; readonly values: readonly bigint[] }
   /** `message` is part of a condition and of events. */
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: string }
+  /** The metrics API was not asked: the selector of the metric is invalid. */
+  | { readonly kind: 'invalid selector'; readonly message: string };
 
 export interface TimedReading {
   readonly reading: MetricReading;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
-import { defineKind, type Kind, type MetricSpec } from '../../pkg/api/index.ts';
+import { defineKind, type Kind, type LabelSelector, type MetricSpec } from '../../pkg/api/index.ts';
 import { ApiError, type Discovery, type RawRequest } from '../../pkg/client/index.ts';
 import { externalList, metricSpecs, metricValueList, podMetricsList } from '../../test/support/autoscaler-user.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { evaluateMetric, type Evaluation } from './evaluate.ts';
 import { MetricsReader } from './read-metrics.ts';
 import { ServedKinds } from './served-kinds.ts';
 
@@ -55,6 +56,29 @@ async function read(spec: MetricSpec, answer: unknown, groups: readonly object[]
 const plain = (code: number, text: string): ApiError => new ApiError('get', { code, message: text }, undefined, text);
 const { utilization, pods, object, external } = metricSpecs;
 
+const evaluation: Evaluation = {
+  namespace: 'shop',
+  specReplicas: 1,
+  statusReplicas: 1,
+  pods: [],
+  tolerances: { scaleUp: 0.1, scaleDown: 0.1 },
+  readiness: { nowMs: 0, cpuInitializationMs: 0, initialReadinessDelayMs: 0 },
+  podLevelResources: true,
+};
+
+function withSelector(spec: MetricSpec, selector: LabelSelector): MetricSpec {
+  const selected = <T extends { metric: { name: string } }>(source: T): T => ({
+    ...source,
+    metric: { ...source.metric, selector },
+  });
+  return {
+    ...spec,
+    ...(spec.pods && { pods: selected(spec.pods) }),
+    ...(spec.object && { object: selected(spec.object) }),
+    ...(spec.external && { external: selected(spec.external) }),
+  };
+}
+
 describe('a metric is read from', () => {
   const rows: [name: string, spec: MetricSpec, answer: unknown, path: string, kind: string][] = [
     [
@@ -102,7 +126,6 @@ describe('a metric is read from', () => {
 
 describe('a metric that cannot be read is reported as in Go:', () => {
   const unknown = { apiVersion: 'nowhere/v1', kind: 'Nothing', name: 'x' };
-  const wrongSelector = { name: 'queue', selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } };
   const rows: [name: string, spec: MetricSpec, answer: unknown, message: string][] = [
     [
       'no resource metrics API',
@@ -139,12 +162,6 @@ describe('a metric that cannot be read is reported as in Go:', () => {
         'the custom metrics API server returned 2 results when we asked for exactly one',
     ],
     ['an empty list', utilization(50), podMetricsList({}), 'no metrics returned from resource metrics API'],
-    [
-      'a selector with an unknown operator',
-      { type: 'External', external: { metric: wrongSelector, target: { type: 'Value', value: '5' } } },
-      {},
-      '"Near" is not a valid label selector operator',
-    ],
   ];
   test.each(rows)('%s', async (_name, spec, answer, message) => {
     expect((await read(spec, answer)).reading).toEqual({ kind: 'failed', message });
@@ -156,6 +173,59 @@ describe('a metric that cannot be read is reported as in Go:', () => {
     expect(reading).toEqual({ kind: 'failed', message: `unable to fetch metrics from custom metrics API: ${why}` });
     expect(asked).toEqual([]);
   });
+});
+
+describe('an invalid selector is reported as in Go, and the metrics API is not asked:', () => {
+  const label = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.'";
+  const rows: [selector: LabelSelector, message: string][] = [
+    [{ matchLabels: { queue: 'a,b!=c' } }, `values[0][queue]: Invalid value: "a,b!=c": ${label}`],
+    [{ matchLabels: { 'a=b,c': 'd' } }, 'key: Invalid value: "a=b,c": name part must consist of'],
+    [{ matchExpressions: [{ key: 'a', operator: 'Near' }] }, '"Near" is not a valid label selector operator'],
+    [
+      { matchExpressions: [{ key: 'a', operator: 'In' }] },
+      "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+    ],
+    [
+      { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] },
+      'values: Invalid value: ["b"]: values set must be empty for exists and does not exist',
+    ],
+    [
+      { matchExpressions: [{ key: '', operator: 'NotIn', values: [] }] },
+      '[key: Invalid value: "": name part must be non-empty; name part must consist of',
+    ],
+  ];
+  const { object: described } = object({ value: '5' });
+  const withoutTarget: MetricSpec = {
+    type: 'Object',
+    ...(described && { object: { ...described, target: { type: 'Value' } } }),
+  };
+  const sources: [type: string, spec: MetricSpec, error: string][] = [
+    ['Pods', pods('5'), 'failed to get pods metric value'],
+    ['Object', object({ value: '5' }), 'failed to get object metric value'],
+    ['Object', object({ averageValue: '5' }), 'failed to get object metric value'],
+    ['Object', withoutTarget, 'failed to get object metric value'],
+    [
+      'External',
+      external({ value: '5' }),
+      'failed to get queue external metric value: failed to get external metric queue',
+    ],
+    [
+      'External',
+      external({ averageValue: '5' }),
+      'failed to get queue external metric value: failed to get queue external metric',
+    ],
+  ];
+  for (const [selector, message] of rows) {
+    test.each(sources)(`${message.slice(0, 60)} (%s)`, async (type, spec, error) => {
+      const { asked, reading } = await read(withSelector(spec, selector), {});
+      expect(asked).toEqual([]);
+      const evaluated = evaluateMetric(spec, reading, evaluation);
+      expect(evaluated).toMatchObject({ kind: 'invalid', reason: `FailedGet${type}Metric` });
+      if (evaluated.kind !== 'invalid') return;
+      expect(evaluated.message.startsWith(message)).toBe(true);
+      expect(evaluated.error).toBe(`${error}: ${evaluated.message}`);
+    });
+  }
 });
 
 describe('while kinds cannot be discovered', () => {

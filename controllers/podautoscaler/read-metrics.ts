@@ -1,5 +1,5 @@
 import {
-  compileSelector,
+  checkSelector,
   formatSelector,
   InvalidSelectorError,
   resourceName,
@@ -64,7 +64,7 @@ export class MetricsReader {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof MetricError) return { kind: 'failed', message: error.message };
-      if (error instanceof InvalidSelectorError) return { kind: 'failed', message: error.message };
+      if (error instanceof InvalidSelectorError) return { kind: 'invalid selector', message: error.message };
       throw error;
     }
   }
@@ -190,12 +190,7 @@ function query(parameters: Readonly<Record<string, string>>): string {
 
 /** Empty if nothing is selected: all values of the metric count. Throws `InvalidSelectorError`. */
 function selectorText(selector: Cached<LabelSelector> | undefined): string {
-  const wrong = selector?.matchExpressions?.find(({ operator }) => !operators.has(operator));
-  if (wrong !== undefined) {
-    throw new InvalidSelectorError(`${JSON.stringify(wrong.operator)} is not a valid label selector operator`);
-  }
-  compileSelector(selector);
-  return selector === undefined ? '' : formatSelector(selector);
+  if (selector === undefined) return '';
+  checkSelector(selector);
+  return formatSelector(selector);
 }
-
-const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist']);

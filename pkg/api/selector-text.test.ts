@@ -27,6 +27,8 @@ describe('parseSelectorText', () => {
   const refused = {
     'a b': "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
     'a in b': "unable to parse requirement: found 'b' expected: '('",
+    'a in (b,c!)': 'unable to parse requirement: values[1][a]: Invalid value: "c!": a valid label must be',
+    'a/b/c=d': 'unable to parse requirement: key: Invalid value: "a/b/c": a valid label key must consist of',
     '=b': "unable to parse requirement: found '=b', expected: identifier",
   };
   for (const [text, message] of Object.entries(refused)) {

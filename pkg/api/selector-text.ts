@@ -1,6 +1,5 @@
-import { labelValueProblem, qualifiedNameProblem } from './names.ts';
 import { ownValue } from './own.ts';
-import { compileSelector, InvalidSelectorError, type Labels, type Selector } from './selector.ts';
+import { compileSelector, InvalidSelectorError, requirementProblem, type Labels, type Selector } from './selector.ts';
 
 export interface SelectorRequirement {
   readonly key: string;
@@ -57,18 +56,19 @@ function parseRequirement(part: string): Requirement {
   const set = /^\s*(\S+)\s+(in|notin)\s*\(([^()]*)\)\s*$/.exec(part);
   if (set !== null) {
     const [, name = '', operator, list = ''] = set;
-    const values = list.split(',').map((each) => checkValue(each.trim()));
+    const values = list.split(',').map((each) => each.trim());
     return build(name, operator === 'in' ? 'in' : 'notin', values);
   }
   const comparison = /^\s*([^\s=!<>]+)\s*(==|=|!=)\s*([^\s=!<>]*)\s*$/.exec(part);
   if (comparison !== null) {
     const [, name = '', operator, value = ''] = comparison;
-    return build(name, operator === '!=' ? '!=' : '=', [checkValue(value)]);
+    return build(name, operator === '!=' ? '!=' : '=', [value]);
   }
   const order = /^\s*([^\s=!<>]+)\s*([<>])\s*(-?\d+)\s*$/.exec(part);
   if (order !== null) {
     const [, name = '', operator, bound = ''] = order;
-    const matches = compare(checkName(name), operator === '>', BigInt(bound));
+    refuse(requirementProblem(name, 'Exists', []));
+    const matches = compare(name, operator === '>', BigInt(bound));
     return { key: name, operator: operator === '>' ? 'gt' : 'lt', values: [bound], matches };
   }
   const existence = /^\s*(!?)\s*([^\s=!<>(),]+)\s*$/.exec(part);
@@ -87,7 +87,8 @@ const operators = {
 } as const;
 
 function build(key: string, operator: keyof typeof operators, values: string[]): Requirement {
-  const matchExpressions = [{ key: checkName(key), operator: operators[operator], values }];
+  refuse(requirementProblem(key, operators[operator], values));
+  const matchExpressions = [{ key, operator: operators[operator], values }];
   return { key, operator, values, matches: compileSelector({ matchExpressions }) };
 }
 
@@ -99,18 +100,6 @@ function compare(name: string, isGreater: boolean, bound: bigint): Selector {
   };
 }
 
-function checkName(name: string): string {
-  const problem = qualifiedNameProblem(name);
-  if (problem !== undefined) throw failure(`key: Invalid value: ${JSON.stringify(name)}: ${problem}`);
-  return name;
-}
-
-function checkValue(value: string): string {
-  const problem = labelValueProblem(value);
-  if (problem !== undefined) throw failure(`values[0]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
-  return value;
-}
-
 /** The error for a name that is not followed by an operator or a list. */
 function unexpected(part: string): Error {
   const [, afterIn] = /^\s*[^\s=!<>(),]+\s+(?:in|notin)\b\s*([^\s(]*)/.exec(part) ?? [];
@@ -118,6 +107,10 @@ function unexpected(part: string): Error {
   const [, token] = /^\s*!?\s*[^\s=!<>(),]+\s*(\S+)/.exec(part) ?? [];
   if (token === undefined) return failure(`found '${part.trim()}', expected: identifier`);
   return failure(`found '${token}', expected: in, notin, =, ==, !=, gt, lt`);
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw failure(problem);
 }
 
 function failure(why: string): Error {

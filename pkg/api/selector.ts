@@ -1,4 +1,6 @@
 import type { Cached } from './cached.ts';
+import { goJson } from './go-json.ts';
+import { labelKeyProblems, labelValueProblems } from './names.ts';
 import type { LabelSelector } from './objects.ts';
 import { ownValue } from './own.ts';
 
@@ -61,6 +63,46 @@ function compileRequirement({ key, operator, values: given }: Requirement): (lab
     default:
       throw new InvalidSelectorError(`selector on ${key}: ${JSON.stringify(operator)} is not an operator`);
   }
+}
+
+/**
+ * Throws `InvalidSelectorError`, with Go's message, on a selector whose labels or operators are invalid. For selectors that
+ * the API server stores without looking, such as those of metrics: their text form could select something else.
+ */
+export function checkSelector({ matchLabels, matchExpressions }: Cached<LabelSelector>): void {
+  for (const [key, value] of Object.entries(matchLabels ?? {})) refuse(requirementProblem(key, 'In', [value]));
+  for (const { key, operator, values } of matchExpressions ?? []) {
+    const isKnown = ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator);
+    refuse(isKnown ? undefined : `${JSON.stringify(operator)} is not a valid label selector operator`);
+    refuse(requirementProblem(key, operator, values ?? []));
+  }
+}
+
+/** What is wrong with a requirement, in Go's words. */
+export function requirementProblem(key: string, operator: string, values: readonly string[]): string | undefined {
+  const problems: string[] = [];
+  const report = (field: string, value: unknown, why: string): void => {
+    const problem = `${field}: Invalid value: ${goJson(value)}: ${why}`;
+    if (!problems.includes(problem)) problems.push(problem);
+  };
+  const keyProblems = labelKeyProblems(key);
+  if (keyProblems.length > 0) report('key', key, keyProblems.join('; '));
+  const needsValues = operator === 'In' || operator === 'NotIn';
+  if (needsValues && values.length === 0) {
+    report('values', null, "for 'in', 'notin' operators, values set can't be empty");
+  }
+  if (!needsValues && values.length > 0) {
+    report('values', [...values], 'values set must be empty for exists and does not exist');
+  }
+  for (const [index, value] of values.entries()) {
+    const valueProblems = labelValueProblems(value);
+    if (valueProblems.length > 0) report(`values[${index}][${key}]`, value, valueProblems.join('; '));
+  }
+  return problems.length > 1 ? `[${problems.join(', ')}]` : problems[0];
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw new InvalidSelectorError(problem);
 }
 
 /** The text form for the `labelSelector` parameter of list and watch. */

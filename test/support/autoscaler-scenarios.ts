@@ -301,6 +301,11 @@ export const autoscalerScenarios: Readonly<Record<string, AutoscalerScenario>> =
     metrics: [average('10m'), external({ value: '1' })],
     series: { metrics: cpu('one-invalid-down', 2, '1m'), external: queue([]) },
   },
+  'invalid-selector': {
+    replicas: 2,
+    metrics: [average('10m'), external({ value: '1' }, { queue: 'a,b!=c' })],
+    series: { metrics: cpu('invalid-selector', 2, '20m') },
+  },
   'largest-counts': {
     replicas: 2,
     metrics: [average('10m'), pods('10'), external({ value: '10' })],
