@@ -4,6 +4,7 @@ import { Deployments, keyOf, ValidatingAdmissionPolicies, type Kind } from '../.
 import type { Client, RawRequest } from '../../pkg/client/index.ts';
 import { build } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import { apiError } from '../../test/support/recording-client.ts';
 import './check-policy.ts'; // loaded on demand otherwise, which takes real time
 import { createPolicyStatusController } from './policy-status.ts';
 
@@ -23,12 +24,14 @@ const document = {
 };
 const paths: Readonly<Record<string, unknown>> = {
   // as text, since kube-apiserver calls it so
-  '/openapi/v3': '{"paths":{"apis/apps/v1":{"serverRelativeURL":"/openapi/v3/apis/apps/v1?hash=1"}}}',
+  '/openapi/v3':
+    '{"paths":{"apis/apps/v1":{"serverRelativeURL":"/openapi/v3/apis/apps/v1?hash=1"},' +
+    '"apis/example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/example.com/v1?hash=2"}}}',
   '/openapi/v3/apis/apps/v1?hash=1': document,
 };
 
 /** A server that serves these kinds, and the OpenAPI document of one of them. */
-function contextWith(served: Kind[]): TestContext & { readonly asked: string[] } {
+function contextWith(served: Kind[], broken = ''): TestContext & { readonly asked: string[] } {
   const base = createTestContext({ freeze: true });
   const asked: string[] = [];
   const all = async () => ({
@@ -38,6 +41,7 @@ function contextWith(served: Kind[]): TestContext & { readonly asked: string[] }
   const discovery = { preferred: all, all, kindFor: async () => undefined, refresh: async () => {} };
   const request = async ({ path }: RawRequest): Promise<unknown> => {
     asked.push(path);
+    if (broken !== '' && path.startsWith(broken)) throw apiError(503, 'ServiceUnavailable', 'the backend is down');
     return paths[path];
   };
   const client = new Proxy(base.client, {
@@ -86,6 +90,30 @@ test('a policy without errors has an empty result', async () => {
   await whileRunning(base, createPolicyStatusController(base.context, { workers: 1 }), async () => {
     await settle();
     expect(statusOf(base)).toEqual({ observedGeneration: 4, typeChecking: {} });
+  });
+});
+
+test.each(['/openapi/v3/apis/apps', '/openapi/v3'])(
+  '%s cannot be read: the status is written without it',
+  async (broken) => {
+    const base = contextWith([Deployments, ValidatingAdmissionPolicies], broken);
+    base.server.seed(ValidatingAdmissionPolicies, policy('object.spec.foo == 1'));
+    await whileRunning(base, createPolicyStatusController(base.context, { workers: 1 }), async () => {
+      await settle();
+      expect(statusOf(base)).toEqual({ observedGeneration: 1, typeChecking: {} });
+    });
+  },
+);
+
+test('params whose document cannot be read have no type', async () => {
+  const base = contextWith([Deployments, ValidatingAdmissionPolicies], '/openapi/v3/apis/example.com');
+  const given = policy('object.spec.foo == params.spec.limit');
+  const paramKind = { apiVersion: 'example.com/v1', kind: 'Limit' };
+  base.server.seed(ValidatingAdmissionPolicies, { ...given, spec: { ...given.spec, paramKind } });
+  await whileRunning(base, createPolicyStatusController(base.context, { workers: 1 }), async () => {
+    await settle();
+    expect(statusOf(base)?.observedGeneration).toBe(1);
+    expect(statusOf(base)?.typeChecking?.expressionWarnings?.[0]?.warning).toContain("undefined field 'foo'");
   });
 });
 

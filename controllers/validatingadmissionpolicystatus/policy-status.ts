@@ -60,7 +60,7 @@ function isUnchecked({ metadata, status }: Cached<ValidatingAdmissionPolicy>): b
 
 async function resolveTypes(
   { spec }: Cached<ValidatingAdmissionPolicy>,
-  { discovery }: ControllerContext,
+  { discovery, logger }: ControllerContext,
   client: Client,
   signal: AbortSignal,
 ): Promise<PolicyTypes> {
@@ -69,7 +69,7 @@ async function resolveTypes(
     spec?.matchConstraints?.resourceRules,
     resources.map(({ kind }) => kind),
   );
-  const types = new KindTypes(client);
+  const types = new KindTypes(client, logger);
   const kinds: CheckedKind[] = [];
   for (const kind of found) {
     const schema = await types.schemaOf(kind, signal);

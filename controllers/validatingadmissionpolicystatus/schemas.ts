@@ -2,6 +2,7 @@ import * as z from 'zod';
 
 import { isNotFound, type Client } from '../../pkg/client/index.ts';
 import type { Kind } from '../../pkg/api/index.ts';
+import type { Logger } from '../../pkg/log/index.ts';
 import { typeOfRoot, type Schema, type Schemas } from './schema-types.ts';
 import type { Type } from './types.ts';
 
@@ -14,14 +15,16 @@ const documentSchema = z.object({
 /** The types of kinds, from the OpenAPI documents of the server. One of these is for one policy: documents are large. */
 export class KindTypes {
   readonly #client: Client;
+  readonly #logger: Pick<Logger, 'warn'>;
   readonly #documents = new Map<string, Schemas | undefined>();
   #paths: Readonly<Record<string, { readonly serverRelativeURL: string }>> | undefined;
 
-  constructor(client: Client) {
+  constructor(client: Client, logger: Pick<Logger, 'warn'>) {
     this.#client = client;
+    this.#logger = logger;
   }
 
-  /** Undefined if the server has no schema of the kind. */
+  /** Undefined if the server has no schema of the kind, or if it cannot be read: a policy is checked as far as possible. */
   async schemaOf(
     kind: Pick<Kind, 'group' | 'version' | 'kind'>,
     signal: AbortSignal,
@@ -35,20 +38,23 @@ export class KindTypes {
   }
 
   async #read(path: string, signal: AbortSignal): Promise<Schemas | undefined> {
-    const get = async (from: string): Promise<unknown> => {
-      const answer = await this.#client.request({ method: 'GET', path: from }, signal);
-      return typeof answer === 'string' ? (JSON.parse(answer) as unknown) : answer; // the server calls its index plain text
-    };
-    this.#paths ??= indexSchema.parse(await get('/openapi/v3')).paths;
-    const address = this.#paths[path]?.serverRelativeURL;
-    if (address === undefined) return undefined;
     try {
-      const { components } = documentSchema.parse(await get(address));
+      this.#paths ??= indexSchema.parse(await this.#get('/openapi/v3', signal)).paths;
+      const address = this.#paths[path]?.serverRelativeURL;
+      if (address === undefined) return undefined;
+      const { components } = documentSchema.parse(await this.#get(address, signal));
       return components?.schemas ?? {};
     } catch (error) {
-      if (isNotFound(error)) return undefined; // the group has just gone
-      throw error;
+      signal.throwIfAborted();
+      // Not found: the group has just gone. An aggregated API that is down must not hold up the status.
+      if (!isNotFound(error)) this.#logger.warn({ err: error, document: path }, 'OpenAPI document cannot be read');
+      return undefined;
     }
+  }
+
+  async #get(path: string, signal: AbortSignal): Promise<unknown> {
+    const answer = await this.#client.request({ method: 'GET', path }, signal);
+    return typeof answer === 'string' ? (JSON.parse(answer) as unknown) : answer; // the server calls its index plain text
   }
 }
 
