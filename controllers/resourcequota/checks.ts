@@ -8,7 +8,7 @@ import {
 } from '../../pkg/controller/index.ts';
 import { isEqualUsage, usageOf } from '../../pkg/quota/index.ts';
 import type { Store } from '../../informers/index.ts';
-import { createWorkQueue } from '../../workqueue/index.ts';
+import { createWorkQueue, type WorkQueue } from '../../workqueue/index.ts';
 import { Corrections } from './corrections.ts';
 import { isUpToDate } from './freshness.ts';
 import type { Ledger } from './ledger.ts';
@@ -24,18 +24,6 @@ const longestWaitMs = 60_000;
 /** Checks are not counted as reconciles of objects. */
 export const uncounted: ReconcileObserver = { finished: () => {} };
 
-export interface StatusChecks {
-  /** What the status may be lowered by, without and with objects that the cache may lack. */
-  allowanceOf(quota: Cached<ResourceQuota>): Allowance;
-  addFreed(key: ObjectKey, amounts: ReadonlyMap<string, bigint>): void;
-  /** Compares status and usage after a while, instead of with each event of an object and of its quota. */
-  check(key: ObjectKey): void;
-  /** A sync has written this status, or had nothing to write. */
-  synced(quota: Cached<ResourceQuota>, status: QuotaStatus | undefined, allowance: Allowance): void;
-  forget(key: ObjectKey): void;
-  run(signal: AbortSignal): Promise<void>;
-}
-
 interface Deps {
   readonly client: Pick<Client, 'listAll'>;
   readonly quotas: Store<ResourceQuota>;
@@ -47,73 +35,87 @@ interface Deps {
  * Corrects statuses that differ from the usage. Values are lowered only by what has become free, or after a live list has
  * shown that the caches are not stale: a lower status makes the API server accept more objects than the quota allows.
  */
-export function createStatusChecks(context: ControllerContext, deps: Deps): StatusChecks {
-  const { quotas, ledger, sync } = deps;
-  const queue = createWorkQueue<ObjectKey>({ name: 'checks', clock: context.clock });
-  const corrections = new Corrections();
-  const planOf = (quota: Cached<ResourceQuota>, allowance?: Allowance): QuotaStatus | undefined =>
-    planStatus(quota, ledger.usageOf(keyOf(quota)).usage, allowance);
+export class StatusChecks {
+  readonly #context: ControllerContext;
+  readonly #deps: Deps;
+  readonly #queue: WorkQueue<ObjectKey>;
+  readonly #corrections = new Corrections();
 
-  function check(key: ObjectKey): void {
-    const quota = quotas.get(key);
-    if (quota !== undefined && corrections.open(quota)) queue.addAfter(key, settleMs);
+  constructor(context: ControllerContext, deps: Deps) {
+    this.#context = context;
+    this.#deps = deps;
+    this.#queue = createWorkQueue<ObjectKey>({ name: 'checks', clock: context.clock });
   }
 
-  async function judge(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
+  /** By how much a sync may lower the status. */
+  allowanceOf(quota: Cached<ResourceQuota>): Allowance {
+    return this.#corrections.allowanceOf(quota);
+  }
+
+  addFreed(key: ObjectKey, amounts: ReadonlyMap<string, bigint>): void {
+    this.#corrections.addFreed(key, amounts);
+  }
+
+  /** Compares status and usage after a while, instead of with each event of an object and of its quota. */
+  check(key: ObjectKey): void {
+    const quota = this.#deps.quotas.get(key);
+    if (quota !== undefined && this.#corrections.open(quota)) this.#queue.addAfter(key, settleMs);
+  }
+
+  /** A sync has written this status, or had nothing to write. */
+  synced(quota: Cached<ResourceQuota>, status: QuotaStatus | undefined, allowance: Allowance): void {
+    const key = keyOf(quota);
+    if (status !== undefined) {
+      if (this.#corrections.wrote(quota, status, allowance)) this.#queue.addAfter(key, settleMs);
+      return;
+    }
+    if (allowance.charged !== undefined) this.#corrections.close(key);
+    if (this.#plan(quota) !== undefined) this.check(key);
+  }
+
+  forget(key: ObjectKey): void {
+    this.#queue.cancelDelay(key);
+    this.#corrections.forget(key);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    const context = { ...this.#context, reconciles: uncounted };
+    const reconcile = (key: ObjectKey, abandon: AbortSignal): Promise<ReconcileResult> => this.#judge(key, abandon);
+    return runWorkers({ name: 'checks', context, queue: this.#queue, reconcile, caches: [], workers: 1 }, signal);
+  }
+
+  async #judge(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
+    const { quotas, ledger, sync } = this.#deps;
     const quota = quotas.get(key);
-    const right = quota && planOf(quota);
+    const right = quota && this.#plan(quota);
     if (quota === undefined || right === undefined) {
-      corrections.forget(key);
+      this.#corrections.forget(key);
       return {};
     }
-    const safe = planOf(quota, corrections.allowanceOf(quota));
-    const proven = planOf(quota, corrections.allowanceOf(quota, { isProven: true }));
+    const safe = this.#plan(quota, this.#corrections.allowanceOf(quota));
+    const proven = this.#plan(quota, this.#corrections.allowanceOf(quota, { isProven: true }));
     if (isSame(safe, proven)) {
       if (safe !== undefined) sync(key);
-      corrections.reopen(quota, { isStale: false });
+      if (isSame(safe, right)) {
+        this.#corrections.close(key); // the sync opens the next window
+        return {};
+      }
+      this.#corrections.reopen(quota, { isStale: false });
       return { requeueAfterMs: settleMs };
     }
-    if (await isProven(key, { quota, right }, { ...deps, signal })) {
-      corrections.prove(key);
+    if (await isProven(key, { quota, right }, { ...this.#deps, signal })) {
+      this.#corrections.prove(key);
       ledger.recount(key); // handlers may be behind their cache
       sync(key);
       return {};
     }
-    const stale = corrections.reopen(quotas.get(key) ?? quota, { isStale: true });
+    const stale = this.#corrections.reopen(quotas.get(key) ?? quota, { isStale: true });
     return { requeueAfterMs: Math.min(longestWaitMs, settleMs * 2 ** stale) };
   }
 
-  return {
-    check,
-    allowanceOf: (quota) => corrections.allowanceOf(quota),
-    addFreed: (key, amounts) => corrections.addFreed(key, amounts),
-    synced(quota, status, allowance) {
-      const key = keyOf(quota);
-      if (status !== undefined) {
-        corrections.wrote(quota, status, allowance);
-        queue.addAfter(key, settleMs);
-        return;
-      }
-      if (allowance.charged !== undefined) corrections.close(key);
-      if (planOf(quota) !== undefined) check(key);
-    },
-    forget(key) {
-      queue.cancelDelay(key);
-      corrections.forget(key);
-    },
-    run: (signal) =>
-      runWorkers(
-        {
-          name: 'checks',
-          context: { ...context, reconciles: uncounted },
-          queue,
-          reconcile: judge,
-          caches: [],
-          workers: 1,
-        },
-        signal,
-      ),
-  };
+  #plan(quota: Cached<ResourceQuota>, allowance?: Allowance): QuotaStatus | undefined {
+    return planStatus(quota, this.#deps.ledger.usageOf(keyOf(quota)).usage, allowance);
+  }
 }
 
 interface Difference {

@@ -60,8 +60,8 @@ export class Corrections {
     return { freed, charged: chargedSince(window, usageOf(quota.status?.used)) };
   }
 
-  /** The status is written: what it has taken off is no longer to be taken off. */
-  wrote(quota: Cached<ResourceQuota>, { used }: QuotaStatus, { freed: taken }: Allowance): void {
+  /** The status is written: what it has taken off is no longer to be taken off. Returns whether a window begins. */
+  wrote(quota: Cached<ResourceQuota>, { used }: QuotaStatus, { freed: taken }: Allowance): boolean {
     const key = keyOf(quota);
     const freed = this.#freed.get(key);
     if (freed !== undefined) {
@@ -69,12 +69,14 @@ export class Corrections {
       if (freed.size === 0) this.#freed.delete(key);
     }
     if (this.#windows.get(key)?.isProven === true) this.#windows.delete(key);
-    const window = this.#windows.get(key) ?? this.#begin(quota, 0);
+    const present = this.#windows.get(key);
+    const window = present ?? this.#begin(quota, 0);
     const written = usageOf(used);
     for (const [name, { nanos }] of usageOf(quota.status?.used)) {
       const less = nanos - (written.get(name)?.nanos ?? 0n);
       if (less > 0n) add(window.lowered, name, less);
     }
+    return present === undefined;
   }
 
   close(key: ObjectKey): void {

@@ -13,7 +13,7 @@ import type { Client } from '../../pkg/client/index.ts';
 import { runWorkers, type ControllerContext, type ReconcileResult } from '../../pkg/controller/index.ts';
 import type { Store } from '../../informers/index.ts';
 import { createWorkQueue, exponentialLimiter } from '../../workqueue/index.ts';
-import { createStatusChecks, uncounted, type StatusChecks } from './checks.ts';
+import { StatusChecks, uncounted } from './checks.ts';
 import { DeviceClassLinks } from './device-classes.ts';
 import { createEvaluators, podOptions } from './evaluators.ts';
 import { Ledger, type KnownUsage } from './ledger.ts';
@@ -23,7 +23,8 @@ import { discoveryPeriodMs, QuotableKinds } from './quotable-kinds.ts';
 const definitionsSettleMs = 1000;
 const discoveryKey = 'discovery';
 
-export interface QuotaUsage extends Pick<StatusChecks, 'check' | 'allowanceOf' | 'synced'> {
+export interface QuotaUsage {
+  readonly checks: Pick<StatusChecks, 'check' | 'allowanceOf' | 'synced'>;
   readonly kinds: QuotableKinds;
   readonly loops: readonly Loop[];
   isTracked(name: string): boolean;
@@ -68,7 +69,7 @@ export function createQuotaUsage(context: ControllerContext, { client, quotas, s
       sync(key); // users wait for what has become free
     },
   });
-  const checks = createStatusChecks(context, { client, quotas, ledger, sync });
+  const checks = new StatusChecks(context, { client, quotas, ledger, sync });
 
   function recount(key: ObjectKey): void {
     ledger.recount(key);
@@ -77,16 +78,14 @@ export function createQuotaUsage(context: ControllerContext, { client, quotas, s
 
   return {
     kinds,
-    loops: [checks.run, followDiscovery(context, kinds)],
+    loops: [(signal) => checks.run(signal), followDiscovery(context, kinds)],
     isTracked: (name) => evaluators.forNames([name]).length > 0,
     async count(quota) {
       ledger.track(quota);
       if (links.isReady) await ledger.count(keyOf(quota));
     },
     of: (key) => ledger.usageOf(key),
-    check: checks.check,
-    allowanceOf: checks.allowanceOf,
-    synced: checks.synced,
+    checks,
     recount,
     forget(key) {
       checks.forget(key);

@@ -52,7 +52,7 @@ export function createResourceQuotaController(context: ControllerContext, option
     added: enqueue,
     updated(before, after) {
       if (!isEqualJson(before.spec, after.spec)) enqueue(after);
-      else usage.check(keyOf(after)); // mostly the API server, which has charged a new object
+      else usage.checks.check(keyOf(after)); // mostly the API server, which has charged a new object
     },
     deleted: (last) => queue.add(keyOf(last)), // the loop drops the state of the key
   });
@@ -65,12 +65,12 @@ export function createResourceQuotaController(context: ControllerContext, option
     if (quota === undefined) return {};
     const known = usage.of(key);
     if (known.missing === 'soon') return { requeueAfterMs: recheckMs.soon };
-    const allowance = usage.allowanceOf(quota);
+    const allowance = usage.checks.allowanceOf(quota);
     const status = decided(planStatus(quota, known.usage, allowance));
     const isWritten = status === undefined || (await applyStatus(quota, status, { client, pending }, signal));
     // Time for the cache to observe the status with the new charge: a write before that would be a conflict again.
     if (!isWritten) return { requeueAfterMs: statusIntervalMs };
-    usage.synced(quota, status, allowance);
+    usage.checks.synced(quota, status, allowance);
     return known.missing === 'late' ? { requeueAfterMs: recheckMs.late } : {};
   }
 
@@ -78,10 +78,7 @@ export function createResourceQuotaController(context: ControllerContext, option
   const minIntervalMs = (): number => statusIntervalMs;
   const care = { primary: quotas.store, ownWrites: [pending], minIntervalMs, forget: usage.forget };
   const work = { name, context, reconcile, caches, workers: options.workers, ...care };
-  const works: Work[] = [
-    { ...work, queue },
-    { ...work, queue: firstQueue },
-  ];
+  const works: Work[] = [queue, firstQueue].map((each) => ({ ...work, queue: each }));
   const resync = (): void => {
     for (const quota of quotas.store.list()) usage.recount(keyOf(quota));
   };
