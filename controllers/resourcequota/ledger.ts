@@ -1,6 +1,5 @@
 import {
   apiVersionOf,
-  isEqualJson,
   keyOf,
   metadataOf,
   splitKey,
@@ -65,13 +64,15 @@ export class Ledger {
     const scopes = scopesOf(quota);
     const all = this.#deps.evaluators.forNames(hard);
     const wanted = new Set(all.map(({ evaluator }) => evaluator.resource));
+    const tracked = hard.filter((name) => all.some(({ evaluator }) => evaluator.tracks(name)));
     for (const charged of all) {
       const { evaluator } = charged;
-      const names = new Set(hard.filter((name) => evaluator.tracks(name)));
+      const names = new Set(tracked.filter((name) => evaluator.tracks(name)));
+      const counted = new Set(tracked.filter((name) => names.has(name) || evaluator.alsoCharges?.(name) === true));
       const tallies = this.#talliesIn(this.#watch(charged), namespaceOf(quota));
       const former = tallies.get(key);
-      const isSame = former !== undefined && isEqualJson([...former.names], [...names]);
-      if (!isSame || !isEqualJson(former.scopes, scopes)) tallies.set(key, new Tally(evaluator, names, scopes));
+      const tally = new Tally(evaluator, { names, counted, scopes });
+      if (former === undefined || !former.isLike(tally)) tallies.set(key, tally);
     }
     this.#drop(key, namespaceOf(quota), (resource) => !wanted.has(resource));
   }
@@ -103,11 +104,8 @@ export class Ledger {
     const unknown = new Set<string>();
     let missing: KnownUsage['missing'] = 'nothing';
     for (const { tally, watched } of this.#talliesOf(key)) {
-      for (const name of tally.names) {
-        const sum = tally.sumOf(name);
-        if (!tally.isComplete) unknown.add(name);
-        else if (sum !== undefined) usage.set(name, add(usage.get(name), sum));
-      }
+      if (!tally.isComplete) tally.names.forEach((name) => unknown.add(name));
+      else tally.sums.forEach((sum, name) => usage.set(name, add(usage.get(name), sum)));
       if (tally.isComplete || missing === 'soon') continue;
       const isLate = this.#deps.clock.monotonic() - watched.sinceMs >= patienceMs;
       missing = isLate ? 'late' : 'soon';
@@ -119,7 +117,7 @@ export class Ledger {
   /** The caches by which these names are charged. */
   informersOf(key: ObjectKey, names: ReadonlySet<string>): Informer<KubeObject>[] {
     return this.#talliesOf(key)
-      .filter(({ tally }) => !names.isDisjointFrom(tally.names))
+      .filter(({ tally }) => !names.isDisjointFrom(tally.counted))
       .map(({ watched }) => watched.informer);
   }
 

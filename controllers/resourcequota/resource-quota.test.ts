@@ -335,3 +335,19 @@ test.each(extendedRows)('a claim for an extended resource is charged %s', async 
     expect(usedOf(base)).toEqual({ [name]: '3' });
   });
 });
+
+test('devices are charged under the implicit name of a class that does not exist', async () => {
+  const base = contextWith([Pods, ResourceClaims, DeviceClasses]);
+  const implicit = 'requests.deviceclass.resource.kubernetes.io/absent';
+  const count = 'count/resourceclaims.resource.k8s.io';
+  base.server.seed(ResourceQuotas, quota({ [count]: '5', [implicit]: '5' }));
+  const exactly = { deviceClassName: 'absent', allocationMode: 'ExactCount', count: 3 };
+  const devices = { requests: [{ name: 'a', exactly }] };
+  const claim = base.server.seed(ResourceClaims, build(ResourceClaims, {}, { spec: { devices } }));
+  await run(base, async () => {
+    expect(usedOf(base)).toEqual({ [count]: '1', [implicit]: '3' });
+    await base.server.delete(ResourceClaims, keyOf(claim), {}, signal);
+    await pass(base, 60);
+    expect(usedOf(base)).toEqual({ [count]: '0', [implicit]: '0' });
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { keyOf, objectKey } from '../../pkg/api/index.ts';
-import { formatAmount, zeroAmount } from '../../pkg/quantities/index.ts';
+import { formatAmount } from '../../pkg/quantities/index.ts';
 import { createPodEvaluator, type Evaluator } from '../../pkg/quota/index.ts';
 import { container, pod } from '../../test/support/builders.ts';
 import { seededRandom } from '../../test/support/random.ts';
@@ -12,11 +12,11 @@ const names = new Set(['pods', 'requests.memory', 'count/pods']);
 const podOf = (name: string, memory: string, phase = 'Running') =>
   pod({ name, spec: { containers: [container({ resources: { requests: { memory } } })] }, status: { phase } });
 const sumsOf = (tally: Tally): Record<string, string> =>
-  Object.fromEntries([...names].map((name) => [name, formatAmount(tally.sumOf(name) ?? zeroAmount)]));
+  Object.fromEntries([...tally.sums].map(([name, sum]) => [name, formatAmount(sum)]));
 
 describe('a tally', () => {
   test('follows the changes of one object', () => {
-    const tally = new Tally(evaluator, names, []);
+    const tally = new Tally(evaluator, { names, counted: names, scopes: [] });
     const charge = (object: Parameters<Tally['charge']>[1]) => tally.charge(objectKey('default', 'a'), object).kind;
     expect(charge(podOf('a', '1Gi'))).toBe('increase');
     expect(charge(podOf('a', '1Gi'))).toBe('none');
@@ -30,7 +30,7 @@ describe('a tally', () => {
   });
 
   test('tells what has become free', () => {
-    const tally = new Tally(evaluator, names, []);
+    const tally = new Tally(evaluator, { names, counted: names, scopes: [] });
     const key = objectKey('default', 'a');
     tally.charge(key, podOf('a', '2Gi'));
     expect(tally.charge(key, podOf('a', '1Gi'))).toEqual({
@@ -47,7 +47,7 @@ describe('a tally', () => {
 
   test('charges only what matches all scopes', () => {
     const scopes = ['Terminating', 'NotBestEffort'].map((scopeName) => ({ scopeName, operator: 'Exists' }));
-    const tally = new Tally(evaluator, names, scopes);
+    const tally = new Tally(evaluator, { names, counted: names, scopes });
     const plain = podOf('a', '1Gi');
     expect(tally.charge(keyOf(plain), plain).kind).toBe('none');
     const ending = { ...plain, spec: { ...plain.spec, activeDeadlineSeconds: 5 } };
@@ -56,7 +56,7 @@ describe('a tally', () => {
   });
 
   test('writes sums of binary amounts as such, whatever was charged in between', () => {
-    const tally = new Tally(evaluator, names, []);
+    const tally = new Tally(evaluator, { names, counted: names, scopes: [] });
     for (const [name, memory] of Object.entries({ a: '1e9', b: '512Mi', c: '512Mi' })) {
       tally.charge(objectKey('default', name), podOf(name, memory));
     }
@@ -68,7 +68,7 @@ describe('a tally', () => {
   test('equals a full count after any changes', () => {
     const random = seededRandom(7);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
-    const tally = new Tally(evaluator, names, []);
+    const tally = new Tally(evaluator, { names, counted: names, scopes: [] });
     const present = new Map<string, ReturnType<typeof podOf>>();
     for (let step = 0; step < 2000; step++) {
       const name = `pod-${Math.floor(random() * 20)}`;
@@ -77,7 +77,7 @@ describe('a tally', () => {
         present.set(name, podOf(name, pick(['1Gi', '1e3', '1500m', '0', '100n', '1G']), pick(['Running', 'Failed'])));
       tally.charge(objectKey('default', name), present.get(name));
     }
-    const fresh = new Tally(evaluator, names, []);
+    const fresh = new Tally(evaluator, { names, counted: names, scopes: [] });
     for (const [name, object] of present) fresh.charge(objectKey('default', name), object);
     expect(sumsOf(tally)).toEqual(sumsOf(fresh));
   });

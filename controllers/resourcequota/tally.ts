@@ -1,4 +1,4 @@
-import type { Cached, KubeObject, ObjectKey } from '../../pkg/api/index.ts';
+import { isEqualJson, type Cached, type KubeObject, type ObjectKey } from '../../pkg/api/index.ts';
 import type { Amount, AmountFormat } from '../../pkg/quantities/index.ts';
 import { maskUsage, type Evaluator, type ScopeRequirement, type Usage } from '../../pkg/quota/index.ts';
 
@@ -17,13 +17,24 @@ interface Sum {
   readonly formats: Record<AmountFormat, number>;
 }
 
+export interface TallyOptions {
+  /** The names that the evaluator tracks. */
+  readonly names: ReadonlySet<string>;
+  /** `names`, and those that other evaluators track and this one charges. */
+  readonly counted: ReadonlySet<string>;
+  readonly scopes: readonly ScopeRequirement[];
+}
+
 /**
  * What the objects of one resource cost one quota: the charge of each object, and the sums. One change of one object costs
  * the same however many objects there are.
  */
 export class Tally {
+  /** The names that the evaluator tracks. */
   readonly names: ReadonlySet<string>;
-  readonly scopes: readonly ScopeRequirement[];
+  /** The names under which its sums count. */
+  readonly counted: ReadonlySet<string>;
+  readonly #scopes: readonly ScopeRequirement[];
   /** All objects of the namespace have been charged once. Until then, the sums are too low. */
   isComplete = false;
   /** The charges are to be computed again from the cache. */
@@ -32,13 +43,20 @@ export class Tally {
   readonly #charges = new Map<ObjectKey, Usage>();
   readonly #sums: ReadonlyMap<string, Sum>;
 
-  constructor(evaluator: Evaluator, names: ReadonlySet<string>, scopes: readonly ScopeRequirement[]) {
+  constructor(evaluator: Evaluator, { names, counted, scopes }: TallyOptions) {
     this.#evaluator = evaluator;
     this.names = names;
-    this.scopes = scopes;
+    this.counted = counted;
+    this.#scopes = scopes;
     this.#sums = new Map(
-      [...names].map((name) => [name, { nanos: 0n, formats: { BinarySI: 0, DecimalSI: 0, DecimalExponent: 0 } }]),
+      [...counted].map((name) => [name, { nanos: 0n, formats: { BinarySI: 0, DecimalSI: 0, DecimalExponent: 0 } }]),
     );
+  }
+
+  /** Whether the other one charges the same objects under the same names. */
+  isLike(other: Tally): boolean {
+    const isSame = isEqualJson([[...this.names], [...this.counted]], [[...other.names], [...other.counted]]);
+    return isSame && isEqualJson(this.#scopes, other.#scopes);
   }
 
   /** The objects that are charged. */
@@ -58,23 +76,18 @@ export class Tally {
     return changeOf(before ?? nothing, after ?? nothing);
   }
 
-  sumOf(name: string): Amount | undefined {
-    const sum = this.#sums.get(name);
-    if (sum === undefined) return undefined;
-    const { BinarySI, DecimalSI, DecimalExponent } = sum.formats;
-    // Objects may use different notations. The Go binary takes that of any one of them.
-    const format = BinarySI > 0 ? 'BinarySI' : DecimalSI > 0 || DecimalExponent === 0 ? 'DecimalSI' : 'DecimalExponent';
-    return { nanos: sum.nanos, format };
+  get sums(): ReadonlyMap<string, Amount> {
+    return new Map([...this.#sums].map(([name, sum]) => [name, amountOf(sum)]));
   }
 
   #matches(object: Cached<KubeObject>): boolean {
-    return this.scopes.every((scope) => this.#evaluator.matchesScope(scope, object));
+    return this.#scopes.every((scope) => this.#evaluator.matchesScope(scope, object));
   }
 
   #costOf(object: Cached<KubeObject>): Usage {
     const usage = this.#evaluator.usageOf(object);
     // Counts of all objects of a resource share one usage.
-    return [...usage.keys()].every((name) => this.names.has(name)) ? usage : maskUsage(usage, this.names);
+    return [...usage.keys()].every((name) => this.counted.has(name)) ? usage : maskUsage(usage, this.counted);
   }
 
   #add(usage: Usage, sign: 1 | -1): void {
@@ -96,4 +109,10 @@ function changeOf(before: Usage, after: Usage): Change {
   if (freed.size > 0) return { kind: 'decrease', freed };
   const isRaised = [...after].some(([name, { nanos }]) => nanos > (before.get(name)?.nanos ?? 0n));
   return isRaised ? { kind: 'increase' } : unchanged;
+}
+
+function amountOf({ nanos, formats: { BinarySI, DecimalSI, DecimalExponent } }: Sum): Amount {
+  // Objects may use different notations. The Go binary takes that of any one of them.
+  const format = BinarySI > 0 ? 'BinarySI' : DecimalSI > 0 || DecimalExponent === 0 ? 'DecimalSI' : 'DecimalExponent';
+  return { nanos, format };
 }

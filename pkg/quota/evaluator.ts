@@ -20,6 +20,8 @@ export interface Evaluator<T extends KubeObject = KubeObject> {
   readonly resource: string;
   /** Whether objects of the resource are charged under this name of a quota. */
   tracks(name: string): boolean;
+  /** Whether objects are charged under a name that only other evaluators track. Default: no. */
+  alsoCharges?(name: string): boolean;
   usageOf(object: Cached<T>): Usage;
   /** Objects without scopes match no scope. */
   matchesScope(scope: ScopeRequirement, object: Cached<T>): boolean;

@@ -29,6 +29,8 @@ export function createResourceClaimEvaluator(extended: ExtendedResources | undef
       name === count ||
       name.endsWith(classSuffix) ||
       (isExtendedQuotaName(name) && extended?.hasClassFor(name.slice(requestsPrefix.length)) === true),
+    // Charged before the class exists, too: pods are, under this name.
+    alsoCharges: (name) => extended !== undefined && name.startsWith(implicitPrefix),
     matchesScope: noScopes,
     usageOf: (claim) => {
       const usage = devicesOf(claim);
