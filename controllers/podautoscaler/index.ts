@@ -1,6 +1,6 @@
 import { defineController } from '../../pkg/controller/index.ts';
-import { atLeast, flag } from '../../pkg/flags/index.ts';
-import { createPodAutoscaler } from './pod-autoscaler.ts';
+import { atLeast, flag, type ValuesOf } from '../../pkg/flags/index.ts';
+import { createPodAutoscaler, type AutoscalerOptions } from './pod-autoscaler.ts';
 
 const flags = {
   'concurrent-horizontal-pod-autoscaler-syncs': flag('int32', {
@@ -40,13 +40,17 @@ export const podAutoscaler = defineController({
   name: 'horizontal-pod-autoscaler-controller',
   aliases: ['horizontalpodautoscaling'],
   flags,
-  create: (context, options) =>
-    createPodAutoscaler(context, {
-      workers: options['concurrent-horizontal-pod-autoscaler-syncs'],
-      syncPeriodMs: options['horizontal-pod-autoscaler-sync-period'],
-      downscaleStabilizationMs: options['horizontal-pod-autoscaler-downscale-stabilization'],
-      tolerance: options['horizontal-pod-autoscaler-tolerance'],
-      cpuInitializationMs: options['horizontal-pod-autoscaler-cpu-initialization-period'],
-      initialReadinessDelayMs: options['horizontal-pod-autoscaler-initial-readiness-delay'],
-    }),
+  create: (context, options) => createPodAutoscaler(context, optionsOf(options)),
 });
+
+/** The settings by the values of the flags. */
+export function optionsOf(values: ValuesOf<typeof flags>): AutoscalerOptions {
+  return {
+    workers: values['concurrent-horizontal-pod-autoscaler-syncs'],
+    syncPeriodMs: values['horizontal-pod-autoscaler-sync-period'],
+    downscaleStabilizationMs: values['horizontal-pod-autoscaler-downscale-stabilization'],
+    tolerance: values['horizontal-pod-autoscaler-tolerance'],
+    cpuInitializationMs: values['horizontal-pod-autoscaler-cpu-initialization-period'],
+    initialReadinessDelayMs: values['horizontal-pod-autoscaler-initial-readiness-delay'],
+  };
+}

@@ -42,6 +42,11 @@ describe('parsePodUsage', () => {
       expected: 'the answer cannot be read: items.0.containers.0.usage.cpu: "much" is not a quantity',
     },
     {
+      name: 'refuses all items if one of them cannot be read',
+      items: [podItem('a', used('x', { cpu: '1' })), podItem('b', used('x', { cpu: 'much' }))],
+      expected: 'the answer cannot be read: items.1.containers.0.usage.cpu: "much" is not a quantity',
+    },
+    {
       name: 'refuses what is not a list of metrics',
       items: 'lies',
       expected: 'the answer cannot be read: items: Invalid input: expected array, received string',

@@ -22,15 +22,13 @@ import { defineAutoscalerMetrics } from './metrics.ts';
 import { planSync } from './plan.ts';
 import { MetricsReader } from './read-metrics.ts';
 import { ServedKinds } from './served-kinds.ts';
-import type { Settings } from './settings.ts';
+import { settingsOf, type FlagSettings } from './settings.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { TargetPods } from './target-pods.ts';
 
 const name = 'horizontal-pod-autoscaler-controller';
 
-type Gated = 'configurableTolerance' | 'scaleToZero' | 'podLevelResources';
-
-export interface AutoscalerOptions extends Omit<Settings, Gated> {
+export interface AutoscalerOptions extends FlagSettings {
   readonly workers: number;
 }
 
@@ -38,12 +36,7 @@ export interface AutoscalerOptions extends Omit<Settings, Gated> {
 export function createPodAutoscaler(context: ControllerContext, options: AutoscalerOptions): Controller {
   const { clock, gates } = context;
   const { workers, syncPeriodMs: periodMs } = options;
-  const settings: Settings = {
-    ...options,
-    configurableTolerance: gates.isEnabled('HPAConfigurableTolerance'),
-    scaleToZero: gates.isEnabled('HPAScaleToZero'),
-    podLevelResources: gates.isEnabled('PodLevelResources'),
-  };
+  const settings = settingsOf(options, gates);
   const client = context.clientFor('horizontal-pod-autoscaler');
   const queue = context.queueFor('horizontalpodautoscaler', { rateLimiter: fixedLimiter<ObjectKey>(periodMs) });
   const autoscalers = context.informers.informerFor(HorizontalPodAutoscalers);

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { HorizontalPodAutoscalers, type HorizontalPodAutoscaler } from '../../pkg/api/index.ts';
 import { build, frozen } from '../../test/support/builders.ts';
-import { tolerancesOf, type Settings } from './settings.ts';
+import { optionsOf } from './index.ts';
+import { settingsOf, tolerancesOf, type Settings } from './settings.ts';
 
 const settings: Settings = {
   syncPeriodMs: 15_000,
@@ -31,5 +32,37 @@ describe('the tolerances of an autoscaler', () => {
     const spec = { scaleTargetRef, maxReplicas: 3, ...(behavior && { behavior }) };
     const autoscaler = frozen(build<HorizontalPodAutoscaler>(HorizontalPodAutoscalers, { name: 'web' }, { spec }));
     expect(tolerancesOf(autoscaler, { ...settings, configurableTolerance })).toEqual({ scaleUp, scaleDown });
+  });
+});
+
+describe('the settings', () => {
+  const gated = {
+    HPAConfigurableTolerance: 'configurableTolerance',
+    HPAScaleToZero: 'scaleToZero',
+    PodLevelResources: 'podLevelResources',
+  };
+  const off = { configurableTolerance: false, scaleToZero: false, podLevelResources: false };
+  test.each(Object.entries(gated))('follow the gate %s', (gate, setting) => {
+    const made = settingsOf(settings, { isEnabled: (name) => name === gate });
+    expect(made).toEqual({ ...settings, ...off, [setting]: true });
+  });
+
+  test('follow the flags', () => {
+    const given = optionsOf({
+      'concurrent-horizontal-pod-autoscaler-syncs': 1,
+      'horizontal-pod-autoscaler-cpu-initialization-period': 2,
+      'horizontal-pod-autoscaler-downscale-stabilization': 3,
+      'horizontal-pod-autoscaler-initial-readiness-delay': 4,
+      'horizontal-pod-autoscaler-sync-period': 5,
+      'horizontal-pod-autoscaler-tolerance': 6,
+    });
+    expect(given).toEqual({
+      workers: 1,
+      cpuInitializationMs: 2,
+      downscaleStabilizationMs: 3,
+      initialReadinessDelayMs: 4,
+      syncPeriodMs: 5,
+      tolerance: 6,
+    });
   });
 });

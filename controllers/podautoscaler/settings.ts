@@ -1,3 +1,4 @@
+import type { FeatureGates } from '../../pkg/controller/index.ts';
 import { approximateValue } from '../../pkg/quantities/index.ts';
 import type { Cached, HorizontalPodAutoscaler } from '../../pkg/api/index.ts';
 import type { Tolerances } from './replicas.ts';
@@ -14,6 +15,19 @@ export interface Settings {
   readonly configurableTolerance: boolean;
   readonly scaleToZero: boolean;
   readonly podLevelResources: boolean;
+}
+
+type Gated = 'configurableTolerance' | 'scaleToZero' | 'podLevelResources';
+
+export type FlagSettings = Omit<Settings, Gated>;
+
+export function settingsOf(flags: FlagSettings, gates: FeatureGates): Settings {
+  return {
+    ...flags,
+    configurableTolerance: gates.isEnabled('HPAConfigurableTolerance'),
+    scaleToZero: gates.isEnabled('HPAScaleToZero'),
+    podLevelResources: gates.isEnabled('PodLevelResources'),
+  };
 }
 
 /** The tolerances of the autoscaler's `behavior`, or of the flag. */

@@ -15,6 +15,7 @@ import {
 import { build, configMap, container, pod } from '../../test/support/builders.ts';
 import { apiError } from '../../test/support/recording-client.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import type { RateLimiter, WorkQueue } from '../../workqueue/index.ts';
 import { createResourceQuotaController } from './resource-quota.ts';
 
 const signal = new AbortController().signal;
@@ -52,8 +53,8 @@ async function charge({ server }: TestContext, used: Record<string, string>): Pr
     await server.updateStatus(ResourceQuotas, { ...stored, status: { ...stored.status, used } }, signal);
 }
 
-const run = (base: TestContext, use: () => Promise<void>): Promise<void> =>
-  whileRunning(base, createResourceQuotaController(base.context, { workers: 2, resyncMs }), async () => {
+const run = (base: TestContext, use: () => Promise<void>, options = { workers: 2, resyncMs }): Promise<void> =>
+  whileRunning(base, createResourceQuotaController(base.context, options), async () => {
     await pass(base, 200); // the lists of the resources that quotas name
     await use();
   });
@@ -296,6 +297,40 @@ test('a full resync sees what has changed with time alone', async () => {
     await pass(base, resyncMs);
     await passSeconds(base, 5);
     expect(usedOf(base)).toEqual({ pods: '0', 'count/pods': '1' });
+  });
+});
+
+test('without a period of a full resync, there is none', async () => {
+  const base = contextWith([Pods]);
+  const deletionTimestamp = new Date(base.clock.now() + 30_000).toISOString();
+  base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+  base.server.seed(Pods, pod({ metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30, finalizers: ['x/y'] } }));
+  await run(
+    base,
+    async () => {
+      for (let round = 0; round < 10; round++) await pass(base, resyncMs);
+      expect(usedOf(base)).toEqual({ pods: '1' });
+    },
+    { workers: 2, resyncMs: 0 },
+  );
+});
+
+test('a quota without usage has a queue of its own, so that it waits for no other', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5' }));
+  const known = { hard: { pods: '5' }, used: { pods: '0' } };
+  base.server.seed(ResourceQuotas, {
+    ...build(ResourceQuotas, { name: 'known' }, { spec: { hard: known.hard } }),
+    status: known,
+  });
+  const added: string[] = [];
+  const queueFor = <K>(name: string, options?: { readonly rateLimiter?: RateLimiter<K> }): WorkQueue<K> => {
+    const queue = base.context.queueFor<K>(name, options);
+    vi.spyOn(queue, 'add').mockImplementationOnce((key) => void added.push(`${name} ${String(key)}`));
+    return queue;
+  };
+  await run({ ...base, context: { ...base.context, queueFor } }, async () => {
+    expect(added.sort()).toEqual(['resourcequota_primary default/known', 'resourcequota_priority default/limits']);
   });
 });
 

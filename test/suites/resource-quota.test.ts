@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigMaps, CustomResourceDefinitions, objectKey, Pods, ResourceQuotas } from '../../pkg/api/index.ts';
 import { apiErrorOf, ClientBuilder, isForbidden, loadKubeconfig } from '../../pkg/client/index.ts';
 import { systemClock } from '../../pkg/time/index.ts';
+import { isSandbox } from '../cluster/index.ts';
 import { eventually } from '../support/eventually.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
 import { startManager, type Manager } from '../support/manager.ts';
 import { QuotaChurn } from '../support/quota-churn.ts';
 import { runQuotaScenarios } from '../support/quota-scenarios.ts';
@@ -33,6 +35,32 @@ test('quotas end with the same usage with both controller managers', async ({ si
   const ours = await runWith('ours', cluster(), scenario, signal);
   expect(ours.objects.length).toBeGreaterThan(10);
   expect(await compareWithGo(ours, () => runWith('go', cluster(), scenario, signal))).toEqual([]);
+});
+
+test('what the server has charged stays charged while the watch of pods lags', async ({ signal }) => {
+  await using proxy = await FaultProxy.start(cluster());
+  await using _manager = await startManager(proxy.cluster, [
+    '--controllers=resourcequota-controller',
+    '--leader-elect=false',
+  ]);
+  const user = new QuotaUser(clients.clientFor('user'), await createNamespace(cluster()), signal);
+  await user.quota('limits', { pods: '5' });
+  await user.pod('first');
+  await user.pod('second');
+  await user.untilUsed('limits', { pods: '2' });
+  await user.remove(Pods, 'second');
+  await user.untilUsed('limits', { pods: '1' }); // the cache has observed both
+  const held = proxy.holdWatches(/^\/api\/v1\/pods\?/);
+  for (const name of ['a', 'b', 'c', 'd']) await user.pod(name);
+  const list = `/api/v1/namespaces/${user.namespace}/pods`;
+  await eventually(async () => held.reads.filter((path) => path.startsWith(list)).length > 1, signal);
+  await user.untilUsed('limits', { pods: '5' });
+  const spec = { containers: [{ name: 'main', image: 'example' }] };
+  const sixth = await user.create(Pods, { metadata: { name: 'sixth' }, spec }).catch((error: unknown) => error);
+  expect(isForbidden(sixth)).toBe(true);
+  held.release();
+  await user.remove(Pods, 'a');
+  await user.untilUsed('limits', { pods: '4' });
 });
 
 describe('our controller', () => {
@@ -79,6 +107,21 @@ describe('our controller', () => {
     await user.patch(ResourceQuotas, 'changed', { spec: { hard: { configmaps: null, services: '3' } } });
     await user.untilUsed('changed', { secrets: '0', services: '0' });
     expect((await user.read('changed')).status?.hard).toEqual({ secrets: '5', services: '3' });
+  });
+
+  test('agrees with the server about a pod that is resized in place', async ({ signal, skip }) => {
+    skip(isSandbox, 'the sandbox does not resize pods');
+    await user.quota('sized', { 'requests.cpu': '2' });
+    const { spec } = await user.pod('a', {}, { cpu: '250m' });
+    const resize = async (cpu: string): Promise<void> => {
+      const containers = spec.containers.map(({ name }) => ({ name, resources: { requests: { cpu } } }));
+      const patch = { type: 'strategic', subresource: 'resize', body: { spec: { containers } } } as const;
+      await user.client.patch(Pods, objectKey(user.namespace, 'a'), patch, signal);
+    };
+    await resize('750m');
+    expect((await user.read('sized')).status?.used).toEqual({ 'requests.cpu': '750m' }); // charged by the server
+    await resize('500m');
+    await user.untilUsed('sized', { 'requests.cpu': '500m' });
   });
 
   test('charges pods to all quotas that share a scope, and to the stricter one first of all', async () => {

@@ -56,6 +56,7 @@ async function pods(user: QuotaUser): Promise<void> {
   await user.pod('sized', {}, requests, limits);
   await user.pod('deadline', { activeDeadlineSeconds: 1000 }, requests, limits);
   await user.pod('cross', { affinity: elsewhere });
+  await user.pod('critical', { priorityClassName: 'system-node-critical' });
   await user.pod('done', {}, requests, limits);
   await user.pod('gone', {}, requests, limits);
   const initContainers = [
@@ -70,7 +71,7 @@ async function pods(user: QuotaUser): Promise<void> {
   await user.remove(Pods, 'gone');
   await user.patch(Pods, 'sized', { spec: { activeDeadlineSeconds: 500 } });
 
-  await user.untilUsed('all-pods', { pods: '5', 'count/pods': '6', 'requests.ephemeral-storage': '2G' });
+  await user.untilUsed('all-pods', { pods: '6', 'count/pods': '7', 'requests.ephemeral-storage': '2G' });
   await user.untilUsed('compute', {
     cpu: '1500m',
     'requests.cpu': '1.5',
@@ -79,10 +80,10 @@ async function pods(user: QuotaUser): Promise<void> {
     'limits.memory': '1536Mi',
     'requests.example.com/gpu': '4',
   });
-  await user.untilUsed('best-effort', { pods: '2' });
+  await user.untilUsed('best-effort', { pods: '3' });
   await user.untilUsed('terminating', { pods: '2' });
   await user.untilUsed('not-terminating', { pods: '1' });
-  await user.untilUsed('important', { pods: '0' });
+  await user.untilUsed('important', { pods: '1' });
   await user.untilUsed('unimportant', { pods: '5' });
   await user.untilUsed('cross', { pods: '1' });
 }

@@ -73,6 +73,37 @@ describe('a quota in the sandbox', () => {
     expect(usedOf(sandbox)).toEqual({ 'services.nodeports': '1', services: '2' }); // the controller frees it
   });
 
+  test('charges what a volume claim grows by, whether in its spec or in its status', () => {
+    const sandbox = withQuota({ 'requests.storage': '10Gi' }, { 'requests.storage': '0' });
+    const sized = (storage: string) => ({ accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } });
+    const claim = sandbox.create('persistentvolumeclaims', { metadata: { name: 'a' }, spec: sized('2Gi') });
+    expect(usedOf(sandbox)).toEqual({ 'requests.storage': '2Gi' });
+    const capacity = { storage: '2Gi' };
+    const status = { phase: 'Bound', capacity, allocatedResources: { storage: '3Gi' } };
+    sandbox.update('persistentvolumeclaims', { ...claim, status }, 'status');
+    expect(usedOf(sandbox)).toEqual({ 'requests.storage': '3Gi' });
+  });
+
+  test('charges devices by class, and the difference of an update', () => {
+    const gpus = 'gpu.deviceclass.resource.k8s.io/devices';
+    const claims = 'count/resourceclaims.resource.k8s.io';
+    const sandbox = withQuota({ [gpus]: '4', [claims]: '5' }, { [gpus]: '0', [claims]: '0' });
+    const wanting = (name: string, count: number) => ({
+      metadata: { name },
+      spec: {
+        devices: {
+          requests: [{ name: 'x', exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count } }],
+        },
+      },
+    });
+    const claim = sandbox.create('resourceclaims.resource.k8s.io', wanting('a', 3));
+    sandbox.update('resourceclaims.resource.k8s.io', { ...claim, metadata: { ...claim.metadata, labels: { a: 'b' } } });
+    expect(usedOf(sandbox)).toEqual({ [gpus]: '3', [claims]: '1' });
+    expect(refusalOf(() => sandbox.create('resourceclaims.resource.k8s.io', wanting('b', 2)))[0]).toContain(
+      `exceeded quota: limits, requested: ${gpus}=2, used: ${gpus}=3, limited: ${gpus}=4`,
+    );
+  });
+
   test('charges only what its scopes match', () => {
     const sandbox = withQuota({ pods: '1' }, { pods: '0' }, { scopes: ['BestEffort'] });
     sandbox.create('pods', pod('sized', { cpu: '1' }));

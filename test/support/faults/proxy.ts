@@ -18,6 +18,15 @@ const stallMs = 700;
 const staleWrites = 3;
 const staleMs = 1500;
 
+/** Longer than any test waits. */
+const longestHoldMs = 120_000;
+
+export interface HeldWatches {
+  /** The paths of other reads since. */
+  readonly reads: readonly string[];
+  release(): void;
+}
+
 /** The writes of one trial: those with its token in their path. */
 export interface Course {
   readonly token: string;
@@ -51,6 +60,7 @@ export class FaultProxy implements AsyncDisposable {
   readonly #courses = new Map<string, Course>();
   #alone: Course | undefined;
   readonly #gate = new WatchGate();
+  #reads: string[] | undefined;
 
   private constructor(cluster: ClusterAccess, server: ReturnType<typeof createServer>) {
     const config = kubeconfig.parse(JSON.parse(readFileSync(cluster.kubeconfig(admin), 'utf8')));
@@ -86,6 +96,14 @@ export class FaultProxy implements AsyncDisposable {
   follow(course: Course): void {
     this.#courses.set(course.token, course);
     this.#alone = course.isAlone ? course : undefined;
+  }
+
+  /** Holds the events of the watches with such a path, until `release`. */
+  holdWatches(only: RegExp): HeldWatches {
+    const reads: string[] = [];
+    this.#reads = reads;
+    this.#gate.close({ writes: Infinity, ms: longestHoldMs, only });
+    return { reads, release: () => this.#gate.open() };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -166,13 +184,14 @@ export class FaultProxy implements AsyncDisposable {
   async #pass(incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): Promise<void> {
     const isWatch = /[?&]watch=(?:true|1)\b/.test(incoming.url ?? '');
     if (!isWatch) {
+      if (incoming.method === 'GET') this.#reads?.push(incoming.url ?? '');
       (await this.#forward(incoming, body)).sendTo(outgoing);
       return;
     }
     const upstream = await this.#send(incoming, body, outgoing);
     outgoing.writeHead(upstream.statusCode ?? 502, headersOf(upstream));
     outgoing.flushHeaders();
-    this.#gate.pipe(upstream, outgoing);
+    this.#gate.pipe(upstream, outgoing, incoming.url ?? '');
   }
 
   async #forward(incoming: IncomingMessage, body: Buffer): Promise<Answer> {

@@ -5,10 +5,12 @@ export class WatchGate {
   readonly #held = new Map<ServerResponse, Buffer[]>();
   #writesLeft = 0;
   #timer: NodeJS.Timeout | undefined;
+  #only: RegExp | undefined;
 
-  pipe(upstream: IncomingMessage, outgoing: ServerResponse): void {
+  pipe(upstream: IncomingMessage, outgoing: ServerResponse, path: string): void {
     upstream.on('data', (chunk: Buffer) => {
-      if (this.#timer === undefined) outgoing.write(chunk);
+      const isOpen = this.#timer === undefined || this.#only?.test(path) === false;
+      if (isOpen) outgoing.write(chunk);
       else this.#held.set(outgoing, [...(this.#held.get(outgoing) ?? []), chunk]);
     });
     upstream.on('close', () => {
@@ -18,9 +20,10 @@ export class WatchGate {
     outgoing.on('close', () => this.#held.delete(outgoing));
   }
 
-  /** Stays closed until this many writes were made, or this much time has passed. */
-  close({ writes, ms }: { readonly writes: number; readonly ms: number }): void {
+  /** Stays closed until this many writes were made, or this much time has passed. `only`: the paths of some watches. */
+  close({ writes, ms, only }: { readonly writes: number; readonly ms: number; readonly only?: RegExp }): void {
     clearTimeout(this.#timer);
+    this.#only = only;
     this.#writesLeft = writes;
     this.#timer = setTimeout(() => this.open(), ms);
   }
