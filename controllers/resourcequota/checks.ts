@@ -21,6 +21,8 @@ import { planStatus, type Allowance, type QuotaStatus } from './status.ts';
 const settleMs = 2000;
 /** While a cache is stale, its objects are listed in growing intervals: the server may be overloaded. */
 const longestWaitMs = 60_000;
+/** When a quota is judged again whose cache lacks an own write. */
+const unsettledMs = 100;
 /** Checks are not counted as reconciles of objects. */
 export const uncounted: ReconcileObserver = { finished: () => {} };
 
@@ -29,6 +31,8 @@ interface Deps {
   readonly quotas: Store<ResourceQuota>;
   readonly ledger: Ledger;
   readonly sync: (key: ObjectKey) => void;
+  /** Whether the cache has observed the own writes of the status. */
+  readonly isSettled: (key: ObjectKey) => boolean;
 }
 
 /**
@@ -85,7 +89,9 @@ export class StatusChecks {
   }
 
   async #judge(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
-    const { quotas, ledger, sync } = this.#deps;
+    const { quotas, ledger, sync, isSettled } = this.#deps;
+    // A window that began with an older status would take an own write for a charge that is missing.
+    if (!isSettled(key)) return { requeueAfterMs: unsettledMs };
     const quota = quotas.get(key);
     const right = quota && this.#plan(quota);
     if (quota === undefined || right === undefined) {

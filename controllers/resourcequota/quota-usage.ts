@@ -39,12 +39,13 @@ export interface QuotaUsage {
 
 interface Deps {
   readonly client: Pick<Client, 'listAll'>;
+  readonly isSettled: (key: ObjectKey) => boolean;
   readonly quotas: Store<ResourceQuota>;
   readonly sync: (key: ObjectKey) => void;
 }
 
 /** Joins the parts that know the usage of quotas: discovery, evaluators, ledger and the checks of statuses. */
-export function createQuotaUsage(context: ControllerContext, { client, quotas, sync }: Deps): QuotaUsage {
+export function createQuotaUsage(context: ControllerContext, { client, quotas, sync, isSettled }: Deps): QuotaUsage {
   const { clock, gates, informers } = context;
   const forEachQuota = (visit: (key: ObjectKey) => void): void => quotas.list().forEach((quota) => visit(keyOf(quota)));
   const kinds = new QuotableKinds(context.discovery, () => forEachQuota(sync));
@@ -69,7 +70,7 @@ export function createQuotaUsage(context: ControllerContext, { client, quotas, s
       sync(key); // users wait for what has become free
     },
   });
-  const checks = new StatusChecks(context, { client, quotas, ledger, sync });
+  const checks = new StatusChecks(context, { client, quotas, ledger, sync, isSettled });
 
   function recount(key: ObjectKey): void {
     ledger.recount(key);

@@ -43,7 +43,8 @@ export function createResourceQuotaController(context: ControllerContext, option
   const pending = new PendingWrites<ResourceQuota>(quotas, clock);
   // Objects are often deleted together, or replaced: one write then has all, and is no conflict with the new charge.
   const syncSoon = (key: ObjectKey): void => queue.addAfter(key, statusIntervalMs);
-  const usage = createQuotaUsage(context, { client, quotas: quotas.store, sync: syncSoon });
+  const isSettled = (key: ObjectKey): boolean => pending.isSettled(key);
+  const usage = createQuotaUsage(context, { client, quotas: quotas.store, sync: syncSoon, isSettled });
 
   const enqueue = (quota: Cached<ResourceQuota>): void => {
     (lacksUsage(quota, usage.isTracked) ? firstQueue : queue).add(keyOf(quota));
