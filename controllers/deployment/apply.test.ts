@@ -118,7 +118,7 @@ describe('applyActions', () => {
   test('sets no condition in a terminating namespace', async () => {
     const { client, events, plan, apply } = setUp();
     client.before('create', () => {
-      throw apiError(403, 'Forbidden', 'going', ['NamespaceTerminating']);
+      throw apiError(403, 'Forbidden', 'going', { causes: ['NamespaceTerminating'] });
     });
     await expect(apply(plan.actions)).rejects.toThrow('going');
     expect(client.writes).toHaveLength(1);

@@ -106,7 +106,7 @@ describe('the EndpointSlice controller', () => {
   test('reports no error in a terminating namespace', async () => {
     const context = prepare();
     context.client.before('create', () => {
-      throw apiError(403, 'Forbidden', 'going', ['NamespaceTerminating']);
+      throw apiError(403, 'Forbidden', 'going', { causes: ['NamespaceTerminating'], namespace: 'default' });
     });
     await whileRunning(context, createEndpointSliceController(context.context, options), async () => {
       await context.clock.advance(60_000);

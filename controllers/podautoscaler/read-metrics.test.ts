@@ -53,7 +53,8 @@ async function read(spec: MetricSpec, answer: unknown, groups: readonly object[]
   return { asked, reading };
 }
 
-const plain = (code: number, text: string): ApiError => new ApiError('get', { code, message: text }, undefined, text);
+const plain = (code: number, text: string): ApiError =>
+  new ApiError('get', { code, message: text }, { plainText: text });
 const { utilization, pods, object, external } = metricSpecs;
 
 const evaluation: Evaluation = {

@@ -65,7 +65,7 @@ export async function readTarget(
 function requireNamespaced({ namespaced, resource }: Kind, name: string): void {
   if (namespaced) return;
   const text = '404 page not found';
-  throw new ApiError(`get scale of ${resource} ${name}`, { code: 404, message: text }, undefined, text);
+  throw new ApiError(`get scale of ${resource} ${name}`, { code: 404, message: text }, { plainText: text });
 }
 
 function withSelector(scale: Scale): Scale {

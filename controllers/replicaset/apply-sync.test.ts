@@ -76,7 +76,7 @@ describe('syncReplicas', () => {
   test('in a terminating namespace the status is written although no pod can be created', async () => {
     const { client, sync, statuses } = setUp();
     client.before('create', () => {
-      throw apiError(403, 'Forbidden', 'terminating', ['NamespaceTerminating']);
+      throw apiError(403, 'Forbidden', 'terminating', { causes: ['NamespaceTerminating'] });
     });
     await sync(withPods(1));
     expect(statuses()).toBe(1);

@@ -51,7 +51,7 @@ describe('applyScaling', () => {
   test('reports no error in a terminating namespace', async () => {
     const { client, inTerminatingNamespace, deps } = setUp();
     client.before('create', () => {
-      throw apiError(403, 'Forbidden', 'going', ['NamespaceTerminating']);
+      throw apiError(403, 'Forbidden', 'going', { causes: ['NamespaceTerminating'] });
     });
     expect(await applyScaling({ kind: 'create', count: 2 }, owner, deps, signal)).toBeUndefined();
     expect([...inTerminatingNamespace]).toEqual([[keyOf(owner), owner.metadata.uid]]);

@@ -73,7 +73,9 @@ describe('ApiError', () => {
     expect(new ApiError('get pods', { code: 503, message: 'x' }).reason).toBe('ServiceUnavailable');
   });
   test('prefers the seconds in the status to those in the header', () => {
-    expect(new ApiError('x', { code: 429, details: { retryAfterSeconds: 3 } }, 9).retryAfterSeconds).toBe(3);
-    expect(new ApiError('x', { code: 429 }, 9).retryAfterSeconds).toBe(9);
+    expect(
+      new ApiError('x', { code: 429, details: { retryAfterSeconds: 3 } }, { retryAfterSeconds: 9 }).retryAfterSeconds,
+    ).toBe(3);
+    expect(new ApiError('x', { code: 429 }, { retryAfterSeconds: 9 }).retryAfterSeconds).toBe(9);
   });
 });

@@ -4,6 +4,13 @@ import { ProtobufError } from '../protobuf/index.ts';
 type StatusDetails = NonNullable<Status['details']>;
 type StatusCause = NonNullable<StatusDetails['causes']>[number];
 
+/** What is known of an error response besides its Status. */
+interface Response {
+  readonly retryAfterSeconds?: number | undefined;
+  readonly plainText?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
 /** An error response of the server. Use the predicates below, never the message. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -20,12 +27,15 @@ export class ApiError extends Error {
   readonly serverMessage: string;
   /** The text of a response that was not a Status, as of a proxy or for a path that is not served. */
   readonly plainText: string | undefined;
+  /** The namespace of the request. Undefined if it had none. */
+  readonly namespace: string | undefined;
 
-  constructor(attempted: string, status: Status, retryAfterSeconds?: number, plainText?: string) {
+  constructor(attempted: string, status: Status, { retryAfterSeconds, plainText, namespace }: Response = {}) {
     const serverMessage = status.message ?? status.reason ?? `status ${status.code}`;
     super(`${attempted}: ${serverMessage}`);
     this.serverMessage = serverMessage;
     this.plainText = plainText;
+    this.namespace = namespace;
     this.status = status.code ?? 0;
     this.reason = status.reason ?? reasonOfCode(this.status);
     this.details = status.details;
@@ -143,7 +153,7 @@ function reasonOfCode(code: number): string {
 const maxCauses = 16;
 
 /** The first error of a class among an error and its causes. */
-function findError<E extends Error>(error: unknown, type: abstract new (...args: never[]) => E): E | undefined {
+export function findError<E extends Error>(error: unknown, type: abstract new (...args: never[]) => E): E | undefined {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < maxCauses; depth++, cause = cause.cause) {
     if (cause instanceof type) return cause;
@@ -203,9 +213,14 @@ export function hasCause(error: unknown, cause: string): boolean {
   return apiErrorOf(error)?.causes.some(({ reason }) => reason === cause) === true;
 }
 
-/** A create was rejected because its namespace is terminating. A retry cannot succeed. */
+/** A create was rejected because its namespace is terminating. A retry cannot succeed while the namespace exists. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) && hasCause(error, 'NamespaceTerminating');
+
+/** The namespace that has rejected a create because it is terminating. */
+export function terminatingNamespaceOf(error: unknown): string | undefined {
+  return isNamespaceTerminating(error) ? apiErrorOf(error)?.namespace : undefined;
+}
 
 /** The server's watch cache has not reached the requested resource version yet. Retry a little later. */
 export const isTooLargeResourceVersion = (error: unknown): boolean => hasCause(error, 'ResourceVersionTooLarge');

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { ApiError, AttemptError } from './errors.ts';
 import { goMessage } from './go-messages.ts';
 
-const plain = (code: number, text: string): ApiError => new ApiError('get', { code, message: text }, undefined, text);
+const plain = (code: number, text: string): ApiError =>
+  new ApiError('get', { code, message: text }, { plainText: text });
 
 describe('goMessage', () => {
   const rows: [name: string, error: Error, message: string][] = [

@@ -114,7 +114,7 @@ export class Requester {
       this.#observe(spec, startedMs, response);
     }
     if (response.status < 300) return response;
-    const refusal = await apiErrorOf(spec.attempted, response);
+    const refusal = await apiErrorOf(spec, response);
     this.#options.observer?.requestRefused?.({ attempted: spec.attempted, message: refusal.serverMessage });
     throw refusal;
   }
@@ -162,15 +162,17 @@ export class Requester {
   }
 }
 
-async function apiErrorOf(attempted: string, response: HttpAnswer | HttpStream): Promise<ApiError> {
+async function apiErrorOf({ attempted, path }: RequestSpec, response: HttpAnswer | HttpStream): Promise<ApiError> {
   const { status: code, headers } = response;
   const body = 'body' in response ? response.body : Buffer.concat(await response.stream.toArray());
   const retryAfter = Number(headers['retry-after'] ?? Number.NaN); // the API server sends seconds, never a date
-  const waitSeconds = Number.isNaN(retryAfter) ? undefined : retryAfter;
+  const retryAfterSeconds = Number.isNaN(retryAfter) ? undefined : retryAfter;
+  const namespace = namespaceIn(path) || undefined;
   const status = statusIn(body, headers['content-type']);
-  if (status !== undefined) return new ApiError(attempted, { ...status, code }, waitSeconds);
+  if (status !== undefined) return new ApiError(attempted, { ...status, code }, { retryAfterSeconds, namespace });
   const text = body.toString('utf8', 0, 1024).trim();
-  return new ApiError(attempted, { message: `status ${code}: ${text}`, code }, waitSeconds, text);
+  const message = `status ${code}: ${text}`;
+  return new ApiError(attempted, { message, code }, { retryAfterSeconds, namespace, plainText: text });
 }
 
 function statusIn(body: Buffer, contentType: string | undefined): Status | undefined {

@@ -5,7 +5,11 @@ import { retryDelay, type Repetition } from './retry.ts';
 
 const fresh = { refusals: 0, connectionErrors: 0 };
 const refused = (code: number, retryAfter?: number, cause?: string): ApiError =>
-  new ApiError('x', { code, details: { causes: cause === undefined ? [] : [{ reason: cause }] } }, retryAfter);
+  new ApiError(
+    'x',
+    { code, details: { causes: cause === undefined ? [] : [{ reason: cause }] } },
+    { retryAfterSeconds: retryAfter },
+  );
 const lost = (mayHaveBeenSent: boolean): ConnectionError => new ConnectionError('x', { mayHaveBeenSent });
 
 describe('retryDelay', () => {

@@ -1,5 +1,6 @@
 import type { WorkQueue } from '../../workqueue/index.ts';
 import type { ObjectKey } from '../api/index.ts';
+import { findError } from '../client/index.ts';
 import type { Trace } from './trace.ts';
 
 /** Moves one object towards its desired state. An error requeues the key with back-off. */
@@ -54,3 +55,6 @@ export class TerminalError extends Error {
   override readonly name = 'TerminalError';
   readonly reason = 'Terminal';
 }
+
+/** Whether an error is terminal, or says what was attempted when a terminal one was thrown. */
+export const isTerminal = (error: unknown): boolean => findError(error, TerminalError) !== undefined;

@@ -177,6 +177,45 @@ describe('runWorkers', () => {
     expect(outcomes).toEqual(['terminal_error']);
   });
 
+  test('does not try an error again that was caused by a terminal one', async () => {
+    const { queue, clock, stop, ended, outcomes } = start(async () => {
+      throw new Error('sync the widget', { cause: new TerminalError('hopeless') });
+    });
+    queue.add(key);
+    await until(() => outcomes.length === 1, clock);
+    await clock.advance(3_600_000);
+    stop.abort();
+    await ended;
+    expect(outcomes).toEqual(['terminal_error']);
+  });
+
+  const terminating = [
+    { name: 'succeeds if its own namespace is terminating', item: key, namespace: 'default', outcome: 'success' },
+    {
+      name: 'succeeds if the namespace that it names is terminating',
+      item: objectKey(undefined, 'default'),
+      namespace: 'default',
+      outcome: 'success',
+    },
+    { name: 'tries again if another namespace is terminating', item: key, namespace: 'other', outcome: 'error' },
+    { name: 'tries again if the namespace is not known', item: key, namespace: undefined, outcome: 'error' },
+  ];
+  for (const { name, item, namespace, outcome } of terminating) {
+    test(name, async () => {
+      const details = { causes: [{ reason: 'NamespaceTerminating' }] };
+      const refusal = new ApiError('create', { code: 403, reason: 'Forbidden', details }, { namespace });
+      const { queue, clock, stop, ended, outcomes } = start(async () => {
+        throw new Error('create the pod', { cause: refusal });
+      });
+      queue.add(item);
+      await until(() => outcomes.length === 1, clock);
+      expect(queue.numRequeues(item)).toBe(outcome === 'success' ? 0 : 1);
+      stop.abort();
+      await ended;
+      expect(outcomes[0]).toBe(outcome);
+    });
+  }
+
   test('requeues when a reconcile asks for it', async () => {
     const times: number[] = [];
     const { queue, clock, stop, ended } = start(async () => {

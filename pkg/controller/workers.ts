@@ -1,11 +1,11 @@
-import type { ObjectKey } from '../api/index.ts';
-import { isConflict, isNamespaceTerminating } from '../client/index.ts';
+import { splitKey, type ObjectKey } from '../api/index.ts';
+import { isConflict, terminatingNamespaceOf } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
 import { formatDuration, type Clock, type Timer } from '../time/index.ts';
 import { InvalidDelayError, type WorkQueue } from '../../workqueue/index.ts';
 import type { ControllerContext } from './context.ts';
 import { withKeyCare, type KeyCare } from './key-care.ts';
-import { RefusedError, TerminalError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
+import { isTerminal, RefusedError, type Reconcile, type ReconcileOutcome } from './reconcile.ts';
 import { finishBeforeStop } from './stopping.ts';
 import { runTraced } from './trace.ts';
 
@@ -27,6 +27,11 @@ export interface Work<K = ObjectKey> extends KeyCare<K> {
   readonly reconcile: Reconcile<K>;
   readonly caches: readonly Syncable[];
   readonly workers: number;
+  /**
+   * The namespace in which the key's object lives: once it is terminating, nothing can be created for the key, and nothing
+   * needs to be. Default: that of an object key, or the key itself if it has none, because such keys name namespaces.
+   */
+  readonly namespaceOf?: ((key: K) => string | undefined) | undefined;
 }
 
 /**
@@ -114,11 +119,11 @@ async function runWorker<K>(
       finish(requeueAfterMs === undefined ? 'success' : 'requeue_after', { requeueAfterMs });
     } catch (error) {
       if (abandon.aborted) return;
-      if (error instanceof TerminalError) {
+      if (isTerminal(error)) {
         queue.forget(key);
         finish('terminal_error', { error });
-      } else if (isNamespaceTerminating(error)) {
-        queue.forget(key); // a terminating namespace accepts no new objects: a retry cannot succeed
+      } else if (isOwnNamespaceTerminating(work, key, error)) {
+        queue.forget(key); // the key's object is deleted soon
         finish('success');
       } else {
         retry(queue, key);
@@ -128,6 +133,19 @@ async function runWorker<K>(
       queue.done(key);
     }
   }
+}
+
+/**
+ * A terminating namespace accepts no new objects. If it is not the one of the key, the work in other namespaces is not
+ * done yet, and a namespace of that name may be created again: the key is retried.
+ */
+function isOwnNamespaceTerminating<K>({ namespaceOf = namespaceOfKey }: Work<K>, key: K, error: unknown): boolean {
+  const terminating = terminatingNamespaceOf(error);
+  return terminating !== undefined && terminating === namespaceOf(key);
+}
+
+function namespaceOfKey(key: unknown): string | undefined {
+  return typeof key === 'string' ? (splitKey(key as ObjectKey).namespace ?? key) : undefined;
 }
 
 /** Requeues with back-off. If a rate limiter returns a delay that is not finite, neither key nor worker may be lost. */

@@ -159,7 +159,7 @@ describe('EventBroadcaster', () => {
   const refusals = [
     {
       name: 'a terminating namespace',
-      error: apiError(403, 'Forbidden', '', ['NamespaceTerminating']),
+      error: apiError(403, 'Forbidden', '', { causes: ['NamespaceTerminating'] }),
       loud: false,
     },
     { name: 'a deleted namespace', error: apiError(404, 'NotFound'), loud: false },

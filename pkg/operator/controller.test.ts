@@ -10,6 +10,7 @@ import {
   Services,
   type Cached,
   type Deployment,
+  type KubeObject,
   type Service,
 } from '../api/index.ts';
 import { ApiError } from '../client/index.ts';
@@ -249,6 +250,37 @@ describe('a controller', () => {
     await run.clock.advance(1000);
     await run.settle();
     expect(calls).toBeGreaterThan(1);
+  });
+
+  const Teams = defineResource({ ...widget, kind: 'Team', scope: 'Cluster' });
+  test.for([
+    { title: 'of the object itself', kind: ConfigMaps, object: configMap({ name: 'a' }), refused: 'default', calls: 1 },
+    { title: 'of another object', kind: ConfigMaps, object: configMap({ name: 'a' }), refused: 'dying', calls: 4 },
+    {
+      title: 'with the name of a cluster-scoped object',
+      kind: Teams,
+      object: build(Teams, { name: 'dying' }, { spec: {} }),
+      refused: 'dying',
+      calls: 4,
+    },
+  ])('calls $calls times while the namespace $title is terminating', async ({ kind, object, refused, calls }) => {
+    let made = 0;
+    const controller = controllerFor<typeof kind>(kind, {
+      name: 'test',
+      async reconcile(_, { client }) {
+        made += 1;
+        await client.create(Secrets, { metadata: { namespace: refused, name: 'a' } });
+      },
+    });
+    await using run = await simulate(controller);
+    run.controllerClient.before('create', () => {
+      const details = { causes: [{ reason: 'NamespaceTerminating' }] };
+      throw new ApiError('create', { code: 403, reason: 'Forbidden', details }, { namespace: refused });
+    });
+    run.controllerClient.seed<KubeObject>(kind, object);
+    await run.settle();
+    await run.clock.advance(5 + 10 + 20);
+    expect(made).toBe(calls);
   });
 
   test('reconciles again when it has asked for it', async () => {

@@ -1,6 +1,8 @@
 import {
   isBeingDeleted,
+  Namespaces,
   resourceName,
+  splitKey,
   type Cached,
   type Kind,
   type KubeObject,
@@ -190,6 +192,7 @@ function createController(parts: ControllerParts, context: ControllerContext): C
     ownWrites: [...writes.values()],
     primary: informer.store,
     minIntervalMs: minIntervalMs > 0 ? () => minIntervalMs : undefined,
+    namespaceOf: (key: ObjectKey) => namespaceOf(primary.watched, key),
     forget: (key: ObjectKey) => shared.applied.forget(key),
     async reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
       const object = informer.store.get(key);
@@ -205,6 +208,11 @@ function createController(parts: ControllerParts, context: ControllerContext): C
     },
   };
   return { name, run: (signal) => runWorkers(work, signal) };
+}
+
+/** A cluster-scoped object lives in no namespace, even if it has the name of one. */
+function namespaceOf(primary: Kind, key: ObjectKey): string | undefined {
+  return resourceName(primary) === resourceName(Namespaces) ? key : splitKey(key).namespace;
 }
 
 /** Whether the server says that the object itself does not exist. */

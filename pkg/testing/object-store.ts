@@ -23,10 +23,15 @@ export interface Change {
   readonly object: Stored;
 }
 
-/** An error response of the API server. */
-export function apiError(code: number, reason: string, message = reason, causes: readonly string[] = []): ApiError {
+/** An error response of the API server. `namespace`: that of the request. */
+export function apiError(
+  code: number,
+  reason: string,
+  message = reason,
+  { causes = [], namespace }: { readonly causes?: readonly string[]; readonly namespace?: string } = {},
+): ApiError {
   const details = causes.length === 0 ? undefined : { causes: causes.map((cause) => ({ reason: cause })) };
-  return new ApiError('test', { code, reason, message, status: 'Failure', details });
+  return new ApiError('test', { code, reason, message, status: 'Failure', details }, { namespace });
 }
 
 /**

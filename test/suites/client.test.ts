@@ -35,6 +35,7 @@ import {
   isNotFound,
   isTooManyRequests,
   loadKubeconfig,
+  terminatingNamespaceOf,
   userAgentOf,
   type Client,
   type WatchEvent,
@@ -238,6 +239,7 @@ describe('subresources', () => {
     await client.delete(Namespaces, objectKey(undefined, name), {}, signal);
     const error = await errorOf(client.create(ConfigMaps, { metadata: { namespace: name, name: 'late' } }, signal));
     expect(isNamespaceTerminating(error)).toBe(true);
+    expect(terminatingNamespaceOf(error)).toBe(name);
     const terminating = await client.get(Namespaces, objectKey(undefined, name), signal);
     await client.finalizeNamespace({ ...terminating, spec: { finalizers: [] } }, signal);
     expect(isNotFound(await errorOf(client.get(Namespaces, objectKey(undefined, name), signal)))).toBe(true);
