@@ -12,6 +12,8 @@ import type { ListOptions } from '../pkg/client/index.ts';
 export interface Informer<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly store: Store<T>;
+  /** The part of the kind that the server selects for the store. Without selectors and namespace: all of it. */
+  readonly scope: InformerScope;
   /** The store holds the whole initial list. Each handler has its own view: see `HandlerRegistration`. */
   readonly hasSynced: boolean;
   /** Adding the same index again is fine, also after the start. */
@@ -71,6 +73,8 @@ export interface HandlerRegistration {
 
 /** A part of a kind, selected by the server. Objects outside of it are neither sent nor cached. */
 export type InformerSelection = Pick<ListOptions, 'labelSelector' | 'fieldSelector'>;
+
+export type InformerScope = Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
 
 /**
  * Makes one informer per kind for the whole process, and one more for its metadata alone or for a selection. Once the

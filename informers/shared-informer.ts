@@ -1,11 +1,18 @@
 import { freezeDeep, resourceName } from '../pkg/api/index.ts';
 import type { Kind, KubeObject } from '../pkg/api/index.ts';
-import type { ListOptions } from '../pkg/client/index.ts';
 import type { Logger } from '../pkg/log/index.ts';
 import { systemRandom, Turns } from '../pkg/time/index.ts';
 import type { Clock, Random } from '../pkg/time/index.ts';
 import { Indexer } from './indexer.ts';
-import type { Handler, HandlerOptions, HandlerRegistration, Index, Informer, Store } from './informer.ts';
+import type {
+  Handler,
+  HandlerOptions,
+  HandlerRegistration,
+  Index,
+  Informer,
+  InformerScope,
+  Store,
+} from './informer.ts';
 import { InformerError } from './informer-error.ts';
 import type { InformerMetrics, InformerMetricsSource } from './metrics.ts';
 import { Processor } from './processor.ts';
@@ -15,10 +22,7 @@ import { createSharing } from './sharing.ts';
 import { StoreUpdates } from './store-updates.ts';
 
 /** Settings of one kind. */
-export interface InformerSettings<T extends KubeObject> extends Pick<
-  ListOptions,
-  'namespace' | 'labelSelector' | 'fieldSelector'
-> {
+export interface InformerSettings<T extends KubeObject> extends InformerScope {
   /** The resync period of handlers that set none. Default 0: no resync. */
   readonly resyncMs?: number | undefined;
   /**
@@ -64,6 +68,7 @@ const defaultIdleTimeoutMs = 150_000;
 export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly kind: Kind<T>;
   readonly store: Store<T>;
+  readonly scope: InformerScope;
   readonly #dependencies: InformerDependencies;
   readonly #settings: InformerSettings<T>;
   readonly #logger: Logger;
@@ -80,6 +85,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.kind = kind;
     this.#dependencies = dependencies;
     this.#settings = settings;
+    const { namespace, labelSelector, fieldSelector } = settings;
+    this.scope = { namespace, labelSelector, fieldSelector };
     this.#logger = dependencies.logger.child({ resource: resourceName(kind) });
     const turns = dependencies.turns ?? new Turns(clock);
     this.#indexer = new Indexer((index, error) => {
@@ -154,12 +161,11 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
 
   #reflect(signal: AbortSignal): Promise<void> {
     const { client, clock, random = systemRandom, idleTimeoutMs = defaultIdleTimeoutMs } = this.#dependencies;
-    const { namespace, labelSelector, fieldSelector } = this.#settings;
     return runReflector(
       {
         client,
         kind: this.kind,
-        scope: { namespace, labelSelector, fieldSelector },
+        scope: this.scope,
         transform: (object) => this.#transform(object),
         sharesParts: this.#settings.transform === undefined,
         sink: this.#updates,

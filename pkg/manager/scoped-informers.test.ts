@@ -24,6 +24,7 @@ test('the handlers of a run are removed with it, once, and its store is the shar
       return {
         kind,
         store: informer.store,
+        scope: informer.scope,
         hasSynced: false,
         addIndex: (index) => informer.addIndex(index),
         waitForSync: (signal) => informer.waitForSync(signal),

@@ -36,6 +36,7 @@ function scopeInformer<T extends KubeObject>(
 ): Informer<T> {
   return {
     kind: informer.kind,
+    scope: informer.scope,
     store: loop?.storeOf(informer) ?? informer.store,
     get hasSynced() {
       return informer.hasSynced;

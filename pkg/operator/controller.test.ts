@@ -442,6 +442,59 @@ describe('a finalizer', () => {
   });
 });
 
+describe('own writes outside of a selection', () => {
+  const labels = { app: 'x' };
+  const written = (options: Partial<ControllerOptions<Deployment>>) => counted(options).controller;
+
+  test('delay no reconcile', async () => {
+    const replicas: unknown[] = [];
+    const controller = written({
+      owns: [watch(Secrets, { labelSelector: 'app=x' })],
+      async reconcile({ spec }, { client }) {
+        replicas.push(spec.replicas);
+        await client.apply(Secrets, { metadata: { namespace: 'default', name: 'a', labels: { app: 'y' } } });
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.client.patch(Deployments, deployment(), { spec: { replicas: 2 } });
+    await run.settle();
+    expect(replicas).toEqual([1, 2]);
+  });
+
+  test('are awaited if they end the selection of an object', async () => {
+    const seen: unknown[] = [];
+    const controller = written({
+      owns: [watch(Secrets, { labelSelector: 'app=x' })],
+      async reconcile(_, { client, store }) {
+        const [found] = store(Secrets).list();
+        seen.push(found?.metadata.name);
+        if (found !== undefined) await client.patch(Secrets, found, { metadata: { labels: { app: 'y' } } });
+      },
+    });
+    const owner = { kind: Deployments, object: deployment() };
+    await using _ = await simulate(controller, [deployment(), secret({ name: 'a', labels, owner })]);
+    expect(seen).toEqual(['a', undefined]);
+  });
+
+  test.for([
+    { labelSelector: 'app=x', metadata: { name: 'a' }, says: 'it lacks the label app=x of the selection' },
+    { fieldSelector: 'type=Opaque', metadata: { name: 'a' }, says: 'its field type is example.com/x' },
+    { labelSelector: 'app=x', metadata: { name: 'a', labels }, says: undefined },
+  ])('are refused by ensure: $says', async ({ metadata, says, ...selection }) => {
+    const errors: unknown[] = [];
+    const controller = written({
+      owns: [watch(Secrets, selection)],
+      async reconcile(_, { ensure }) {
+        await ensure(Secrets, { metadata, type: 'example.com/x' }).catch((error: unknown) => errors.push(error));
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    expect(run.writes).toHaveLength(says === undefined ? 1 : 0);
+    expect(errors.filter((error) => error instanceof DefinitionError)).toHaveLength(says === undefined ? 0 : 1);
+    expect(String(errors)).toContain(says ?? '');
+  });
+});
+
 describe('ensure', () => {
   const name = 'web';
   const controller = controllerFor(Deployments, {

@@ -24,6 +24,7 @@ import {
 } from './ensure.ts';
 import { createResourceClient, type ResourceClient, type WriteObserver } from './resource-client.ts';
 import type { DraftOf } from './resource.ts';
+import { exclusionFrom } from './selection.ts';
 import { planStatusPatch, type StatusChange } from './status.ts';
 import type { Stores, Watches } from './watch.ts';
 
@@ -112,7 +113,8 @@ export class Reconciliation {
     const { writes, primary, watches } = this.#shared;
     return {
       wrote: (kind, answer) => {
-        writes.get(resourceName(kind))?.wrote(this.#key, answer.metadata.resourceVersion);
+        const newer = answer.metadata.resourceVersion;
+        if (watches.observes(kind, answer)) writes.get(resourceName(kind))?.wrote(this.#key, newer);
         const isSelf = resourceName(kind) === resourceName(primary) && keyOf(answer) === this.#key;
         if (isSelf && kind.metadataOnly !== true) this.#object = freezeDeep(answer);
       },
@@ -142,11 +144,20 @@ export class Reconciliation {
     );
   }
 
+  #checkSelected(kind: Kind, configuration: OwnedConfiguration): void {
+    const informer = this.#shared.watches.find(kind);
+    const why = informer && exclusionFrom(informer.scope, configuration, { isPartial: true });
+    if (why === undefined) return;
+    const what = `ensure ${kind.kind} ${JSON.stringify(configuration.metadata.name)}`;
+    throw new DefinitionError(`${this.#shared.controllerName}: ${what}: ${why}: changes of it would go unnoticed`);
+  }
+
   async #ensure<K extends Kind>(kind: K, desired: Desired): Promise<Cached<ObjectOf<K>>> {
     this.#checkOwned(kind);
     const { watches, applied, primary } = this.#shared;
     const owner = this.#object;
     const configuration = ownedConfiguration({ kind: primary, object: owner }, kind, desired);
+    this.#checkSelected(kind, configuration);
     const key = keyOf(configuration);
     const lastApplied = applied.get(this.#key, configuration);
     let existing: Cached<KubeObject> | undefined = watches.store<Kind>(kind).get(key);

@@ -1,4 +1,4 @@
-import { resourceName, type Cached, type Kind, type KubeObject, type ObjectOf } from '../api/index.ts';
+import { keyOf, resourceName, type Cached, type Kind, type KubeObject, type ObjectOf } from '../api/index.ts';
 import {
   enqueueControllerOwner,
   enqueueMapped,
@@ -10,6 +10,7 @@ import type { Handler, Index, Informer, InformerSelection, Store } from '../../i
 import { DefinitionError } from './definition-error.ts';
 import { additionPasses, updatePasses, type Predicate } from './predicates.ts';
 import { keyOfRef, type ObjectRef } from './resource-client.ts';
+import { exclusionFrom } from './selection.ts';
 
 /** The caches of the kinds that a controller has named. */
 export interface Stores {
@@ -84,6 +85,17 @@ export class Watches implements Stores {
 
   find(kind: Kind): Informer<KubeObject> | undefined {
     return this.#informers.get(resourceName(kind));
+  }
+
+  /** Whether the cache of the kind will show this state of the object, or already shows an older one. */
+  observes(kind: Kind, object: KubeObject): boolean {
+    const informer = this.find(kind);
+    if (informer === undefined) return false;
+    const isPartial = kind.metadataOnly === true;
+    return (
+      exclusionFrom(informer.scope, object, { isPartial }) === undefined ||
+      informer.store.get(keyOf(object)) !== undefined
+    );
   }
 
   store<K extends Kind>(kind: K): Store<ObjectOf<K>> {

@@ -21,6 +21,8 @@ export interface Change {
   readonly type: ChangeType;
   readonly resource: string;
   readonly object: Stored;
+  /** The state before an update. */
+  readonly before: Stored | undefined;
 }
 
 /** An error response of the API server. `namespace`: that of the request. */
@@ -175,9 +177,10 @@ export class ObjectStore {
   #save(kind: Kind, type: ChangeType, object: Stored): Stored {
     this.#version += 1;
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+    const before = type === 'MODIFIED' ? this.#of(kind).get(keyOf(stored)) : undefined;
     if (type === 'DELETED') this.#of(kind).delete(keyOf(stored));
     else this.#of(kind).set(keyOf(stored), stored);
-    const change = { type, resource: resourceName(kind), object: stored };
+    const change = { type, resource: resourceName(kind), object: stored, before };
     this.#history.push(change);
     for (const listener of this.#listeners) listener(change);
     return copyOf(stored);

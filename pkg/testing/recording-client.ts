@@ -139,7 +139,7 @@ export class RecordingClient implements Client {
   ): AsyncIterable<readonly WatchEvent<T>[]> {
     await this.#do({ verb: 'watch', resource: resourceName(kind), body: options }, () => undefined, signal);
     const matches = matcherOf(options);
-    const pending: Change[] = [];
+    const pending: Pick<Change, 'type' | 'object'>[] = [];
     let wake = Promise.withResolvers<void>();
     const from = options.sendInitialEvents === true ? this.#store.resourceVersion : (options.resourceVersion ?? '');
     const initial = options.sendInitialEvents === true ? this.#select(kind, options) : [];
@@ -147,7 +147,7 @@ export class RecordingClient implements Client {
       kind,
       from === '' || from === '0' ? this.#store.resourceVersion : from,
       (change) => {
-        if (matches(change.object)) pending.push(change);
+        pending.push(...selected(change, matches));
         wake.resolve();
       },
     );
@@ -343,6 +343,14 @@ function matcherOf({ namespace, labelSelector, fieldSelector }: Parameters<Recor
     (namespace === undefined || object.metadata.namespace === namespace) &&
     labels(object.metadata.labels) &&
     fields.every((term) => matchesField(object, term));
+}
+
+/** As in kube-apiserver: an object enters a selection as added, and leaves it as deleted. */
+function selected({ type, object, before }: Change, matches: Matcher): readonly Pick<Change, 'type' | 'object'>[] {
+  const [was, is] = [before !== undefined && matches(before), matches(object)];
+  if (type !== 'MODIFIED') return is ? [{ type, object }] : [];
+  if (was) return [{ type: is ? 'MODIFIED' : 'DELETED', object }];
+  return is ? [{ type: 'ADDED', object }] : [];
 }
 
 function matchesField(object: Stored, term: string): boolean {

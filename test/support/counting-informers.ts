@@ -25,6 +25,7 @@ export class CountingInformers implements InformerFactory {
     return {
       kind: informer.kind,
       store: this.#counted(informer.store),
+      scope: informer.scope,
       get hasSynced() {
         return informer.hasSynced;
       },

@@ -12,6 +12,7 @@ import { frozen } from './builders.ts';
 /** An informer whose cache the test fills. Calls handlers at once and counts reads. */
 export class FakeInformer<T extends KubeObject> implements Informer<T>, Store<T> {
   readonly kind: Kind<T>;
+  readonly scope = {};
   readonly hasSynced = true;
   readonly #objects = new Map<ObjectKey, Cached<T>>();
   readonly #handlers = new Set<Handler<T>>();
