@@ -153,6 +153,49 @@ describe('a controller', () => {
     expect(seen.map(({ metadata }) => metadata.name)).toEqual(['b']);
   });
 
+  test('learns of deletions of owned and watched objects, whatever their predicates say', async () => {
+    const when = (): boolean => false;
+    const { controller, seen } = counted({
+      owns: [watch(Services, { when })],
+      watches: [watch(ConfigMaps, { when, map: ({ metadata: { namespace } }) => [{ namespace, name: 'deployment' }] })],
+    });
+    const owned = service({ owner: { kind: Deployments, object: deployment() } });
+    await using run = await simulate(controller, [deployment(), owned, configMap()]);
+    expect(seen).toHaveLength(1);
+    await run.client.delete(Services, owned);
+    await run.settle();
+    expect(seen).toHaveLength(2);
+    await run.client.delete(ConfigMaps, configMap());
+    await run.settle();
+    expect(seen).toHaveLength(3);
+  });
+
+  test('reads caches by key, by reference and by object', async () => {
+    const found: unknown[] = [];
+    const errors: unknown[] = [];
+    const { controller } = counted({
+      reads: [Secrets, Namespaces],
+      async reconcile(object, { store }) {
+        const [namespace, name] = ['default', 'a'];
+        const refs = [objectKey(namespace, name), { namespace, name }, secret({ name }), { namespace, name: 'b' }];
+        found.push(...refs.map((ref) => store(Secrets).get(ref)?.metadata.name), store(Deployments).get(object));
+        for (const wrong of [() => store(Secrets).get({ name }), () => store(Namespaces).get({ namespace, name })]) {
+          try {
+            wrong();
+          } catch (error) {
+            errors.push(error);
+          }
+        }
+      },
+    });
+    await using _ = await simulate(controller, [deployment(), secret({ name: 'a' })]);
+    expect(found).toEqual(['a', 'a', 'a', undefined, expect.objectContaining({ kind: 'Deployment' })]);
+    expect(errors.map(String)).toEqual([
+      'DefinitionError: the store: a names no Secret, which is namespaced, and the reference has no namespace',
+      'DefinitionError: the store: default/a names no Namespace, which is not namespaced',
+    ]);
+  });
+
   test('ignores changes that its predicate rejects', async () => {
     const { controller, seen } = counted({ when: anyOf(generationChanged, labelsChanged, annotationsChanged) });
     const object = deployment();

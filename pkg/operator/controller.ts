@@ -167,7 +167,7 @@ function createController(parts: ControllerParts, context: ControllerContext): C
     watches.cache(each).addIndex(byController);
     watches.enqueueOwner(each, queue, primary.watched);
   }
-  for (const each of parts.watches) watches.enqueueMapped(each, queue);
+  for (const each of parts.watches) watches.enqueueMapped(each, queue, primary.watched);
   for (const each of parts.reads) watches.cache(each);
   const writes = new Map(
     watches.informers.map((each) => [resourceName(each.kind), new PendingWrites(each, context.clock)]),

@@ -6,6 +6,7 @@ export { DefinitionError } from './definition-error.ts';
 export { ResourceExistsError } from './ensure.ts';
 export { fromCrd } from './from-crd.ts';
 export { installResources } from './install.ts';
+export type { KindStore } from './kind-store.ts';
 export { manifestsOf } from './manifests.ts';
 export type { LeasePlace, ManifestList, ManifestOptions, ProbedServer } from './manifests.ts';
 export { annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicates.ts';

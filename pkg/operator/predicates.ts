@@ -1,9 +1,8 @@
 import { isBeingDeleted, isEqualJson, type Cached, type KubeObject } from '../api/index.ts';
 
 /**
- * Whether an event causes a reconcile. `before` is absent for an object that was added or deleted. Resyncs, the start of
- * an object's deletion, and objects that are being deleted when the program starts always pass, so that no controller can
- * miss them.
+ * Whether an event causes a reconcile. `before` is absent for an object that was added. Resyncs, deletions and their
+ * start, and objects that are being deleted when the program starts always pass, so that no controller can miss them.
  */
 export type Predicate<T extends KubeObject = KubeObject> = (
   object: Cached<T>,

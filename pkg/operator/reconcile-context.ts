@@ -160,7 +160,7 @@ export class Reconciliation {
     this.#checkSelected(kind, configuration);
     const key = keyOf(configuration);
     const lastApplied = applied.get(this.#key, configuration);
-    let existing: Cached<KubeObject> | undefined = watches.store<Kind>(kind).get(key);
+    let existing: Cached<KubeObject> | undefined = watches.find(kind)?.store.get(key);
     let plan = planEnsure({ configuration, existing, owner, lastApplied });
     if (plan === 'create') {
       // The cache may be stale: an apply would adopt an object that another client has just created.

@@ -1,4 +1,12 @@
-import { keyOf, resourceName, type Cached, type Kind, type KubeObject, type ObjectOf } from '../api/index.ts';
+import {
+  keyOf,
+  resourceName,
+  type Cached,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectOf,
+} from '../api/index.ts';
 import {
   enqueueControllerOwner,
   enqueueMapped,
@@ -8,6 +16,7 @@ import {
 } from '../controller/index.ts';
 import type { Handler, Index, Informer, InformerSelection, Store } from '../../informers/index.ts';
 import { DefinitionError } from './definition-error.ts';
+import { createKindStore, scopedKeyOf, type KindStore } from './kind-store.ts';
 import { additionPasses, updatePasses, type Predicate } from './predicates.ts';
 import { keyOfRef, type ObjectRef } from './resource-client.ts';
 import { exclusionFrom } from './selection.ts';
@@ -15,7 +24,7 @@ import { exclusionFrom } from './selection.ts';
 /** The caches of the kinds that a controller has named. */
 export interface Stores {
   /** Throws for a kind that the controller has not named: its cache would always be empty. */
-  store<K extends Kind>(kind: K): Store<ObjectOf<K>>;
+  store<K extends Kind>(kind: K): KindStore<ObjectOf<K>>;
 }
 
 export interface CacheOptions<T extends KubeObject> extends InformerSelection {
@@ -98,7 +107,7 @@ export class Watches implements Stores {
     );
   }
 
-  store<K extends Kind>(kind: K): Store<ObjectOf<K>> {
+  store<K extends Kind>(kind: K): KindStore<ObjectOf<K>> {
     const found = this.#informers.get(resourceName(kind));
     if (found === undefined) {
       throw new DefinitionError(
@@ -110,7 +119,7 @@ export class Watches implements Stores {
         `${this.#controllerName} watches ${kind.kind} in version ${found.kind.version}, not ${kind.version}`,
       );
     }
-    return found.store as unknown as Store<ObjectOf<K>>; // one resource, one type
+    return createKindStore(kind, found.store as unknown as Store<ObjectOf<K>>); // one resource, one type
   }
 
   /** Enqueues the object itself. */
@@ -129,7 +138,7 @@ export class Watches implements Stores {
     this.#listen(watch, filtered(enqueueControllerOwner<KubeObject>(queue, ownerKind), watch.options.when), 0);
   }
 
-  enqueueMapped(watch: Watch, queue: KeySink): void {
+  enqueueMapped(watch: Watch, queue: KeySink, primary: Kind): void {
     const { map, when } = watch.options;
     if (map === undefined) {
       const advice = 'give watch() a map, or move the kind to reads';
@@ -138,7 +147,9 @@ export class Watches implements Stores {
       );
     }
     const stores: Stores = { store: (kind) => this.store(kind) }; // its user may destructure it
-    const handler = enqueueMapped<KubeObject>(queue, (object) => Array.from(map(object, stores), keyOfRef));
+    const what = `${this.#controllerName}: the map of ${watch.watched.kind}`;
+    const keyOfMapped = (ref: ObjectRef): ObjectKey => scopedKeyOf(primary, ref, what);
+    const handler = enqueueMapped<KubeObject>(queue, (object) => Array.from(map(object, stores), keyOfMapped));
     this.#listen(watch, filtered(handler, when), 0);
   }
 
@@ -147,7 +158,7 @@ export class Watches implements Stores {
   }
 }
 
-/** Calls the handler only for events that pass the predicate. */
+/** Calls the handler only for events that pass the predicate. Deletions always do: no later event would make up for it. */
 function filtered(handler: Handler<KubeObject>, when: Predicate | undefined): Handler<KubeObject> {
   if (when === undefined) return handler;
   return {
@@ -157,8 +168,6 @@ function filtered(handler: Handler<KubeObject>, when: Predicate | undefined): Ha
     updated(before, after) {
       if (updatePasses(when, before, after)) handler.updated?.(before, after);
     },
-    deleted(last, missed) {
-      if (when(last, undefined)) handler.deleted?.(last, missed);
-    },
+    deleted: (last, missed) => handler.deleted?.(last, missed),
   };
 }
