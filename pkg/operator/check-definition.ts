@@ -1,85 +1,92 @@
+import { InvalidSelectorError, parseSelectorText, resourceName } from '../api/index.ts';
+import type { ControllerParts } from './controller.ts';
 import { DefinitionError } from './definition-error.ts';
-import type { OtherVersion, ResourceSpec } from './resource.ts';
-import type { StructuralSchema } from './structural-schema.ts';
+import { fieldTerms } from './selection.ts';
+import { selectionOf } from './watch.ts';
 
 type Refuse = (what: string) => never;
 
-/** Refuses names that the API server would refuse. */
-export function checkNames(given: ResourceSpec, plural: string): void {
-  const { group, version, kind, otherVersions = [], shortNames = [], categories = [] } = given;
-  const refuse = refusalOf(kind);
-  // The kind of lists is longer by 4 letters, and is a label, too.
-  if (!/^[A-Z][A-Za-z0-9]{0,58}$/.test(kind)) refuse('a kind is a word in CamelCase of at most 59 letters');
-  if (group.length > 253 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(group)) {
-    refuse(`the group ${JSON.stringify(group)} must be a domain such as example.com`);
-  }
-  if (/(^|\.)(k8s|kubernetes)\.io$/.test(group)) {
-    refuse(`the group ${group} belongs to the Kubernetes project, whose definitions need an approval`);
-  }
-  if (!isLabel(plural)) refuse(`${JSON.stringify(plural)} cannot be a plural`);
-  if (`${plural}.${group}`.length > 253) refuse('plural and group have more than 253 letters together');
-  for (const each of shortNames) if (!isLabel(each)) refuse(`${JSON.stringify(each)} cannot be a short name`);
-  for (const each of categories) if (!isLabel(each)) refuse(`${JSON.stringify(each)} cannot be a category`);
-  const versions = [version, ...otherVersions.map((each) => each.version)];
-  for (const each of versions) {
-    if (!/^v[0-9]+((alpha|beta)[0-9]+)?$/.test(each) || !isLabel(each))
-      refuse(`${JSON.stringify(each)} is not a version such as v1alpha1`);
-  }
-  if (new Set(versions).size < versions.length) refuse('a version is given twice');
-}
-
-/** Refuses columns, scale paths and warnings that the API server would refuse, or that would never have a value. */
-export function checkVersion(
-  kind: string,
-  given: OtherVersion | ResourceSpec,
-  properties: Readonly<Record<string, StructuralSchema>>,
-): void {
-  const { version, printerColumns = [], scale } = given;
-  const refuse = refusalOf(`${kind}.${version}`);
-  for (const { name, type, jsonPath } of printerColumns) {
-    if (name === '') refuse('a printer column has no name');
-    if (!columnTypes.has(type)) refuse(`the printer column ${name} cannot have the type ${type}`);
-    if (!/^\.[^{}]+$/.test(jsonPath)) refuse(`the path of the printer column ${name} must be such as .status.replicas`);
-  }
-  for (const [name, path] of Object.entries(scale ?? {}) as [keyof typeof places, string | undefined][]) {
-    if (path === undefined) continue;
-    const fields = path.split('.').slice(1);
-    if (!path.startsWith('.') || fields.length < 2 || !places[name].some((each) => each === fields[0])) {
-      refuse(`${name} must be a path in ${places[name].join(' or ')}, such as .${places[name].at(-1)}.replicas`);
-    }
-    if (!hasField({ properties }, fields)) refuse(`${name}: there is no field ${path}`);
-  }
-  const warning = 'deprecationWarning' in given ? given.deprecationWarning : undefined;
-  if (warning !== undefined && !/^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u.test(warning)) {
-    refuse('a deprecation warning is one line of at most 256 letters');
-  }
-}
-
-const columnTypes = new Set(['string', 'integer', 'number', 'boolean', 'date']);
-
-/** The fields below which each path of the scale subresource may be. */
-const places = {
-  specReplicasPath: ['spec'],
-  statusReplicasPath: ['status'],
-  labelSelectorPath: ['spec', 'status'],
-} as const satisfies Readonly<Record<string, readonly string[]>>;
-
-function hasField(schema: unknown, [name, ...rest]: readonly string[]): boolean {
-  if (name === undefined) return true;
-  const { properties, ...others } = (schema ?? {}) as StructuralSchema; // made by this program
-  if (others['x-kubernetes-preserve-unknown-fields'] === true || others['additionalProperties'] !== undefined)
-    return true;
-  const field = Object.entries(properties ?? {}).find(([key]) => key === name)?.[1];
-  return field !== undefined && hasField(field, rest);
-}
-
-/** RFC 1035, which the API server demands of names in paths. */
-function isLabel(name: string): boolean {
-  return /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name);
-}
-
-function refusalOf(where: string): Refuse {
-  return (what) => {
-    throw new DefinitionError(`defineResource ${where}: ${what}`);
+/** Throws a `DefinitionError` for mistakes that would otherwise have no visible effect. */
+export function checkDefinition(parts: ControllerParts): void {
+  const { name } = parts.options;
+  const refuse: Refuse = (what) => {
+    throw new DefinitionError(`controller ${JSON.stringify(name)}: ${what}`);
   };
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) refuse('a name has lower case letters, digits and dashes');
+  checkKinds(parts, refuse);
+  checkSelections(parts, refuse);
+  checkFinalizer(parts, refuse);
+  checkNumbers(parts, refuse);
+}
+
+function checkKinds({ primary, owns, watches }: ControllerParts, refuse: Refuse): void {
+  for (const { watched } of owns) {
+    // The garbage collector would delete them: it finds no such owner.
+    if (primary.watched.namespaced && !watched.namespaced) {
+      refuse(`${primary.watched.kind} is namespaced and cannot own ${watched.kind}, which is not`);
+    }
+  }
+  for (const { watched, options } of watches) {
+    if (options.map === undefined) refuse(`${watched.kind} in watches needs a map; to read it only, name it in reads`);
+  }
+}
+
+function checkSelections({ primary, owns, watches, reads }: ControllerParts, refuse: Refuse): void {
+  const versions = new Map<string, string>();
+  const selections = new Map<string, string>();
+  for (const { watched, options } of [primary, ...owns, ...watches, ...reads]) {
+    const { version } = watched;
+    const other = versions.get(resourceName(watched)) ?? version;
+    // Both would share one cache, and own writes are compared by their resource.
+    if (other !== version) refuse(`${watched.kind} is watched in two versions, ${other} and ${version}`);
+    versions.set(resourceName(watched), version);
+    const selected = JSON.stringify(selectionOf(options));
+    const known = selections.get(resourceName(watched)) ?? selected;
+    if (known !== selected) refuse(`${watched.kind} is watched with two different selections`);
+    selections.set(resourceName(watched), known);
+    try {
+      parseSelectorText(options.labelSelector ?? '');
+    } catch (error) {
+      if (!(error instanceof InvalidSelectorError)) throw error;
+      refuse(`the labelSelector of ${watched.kind}: ${error.message}`);
+    }
+  }
+}
+
+/** Fields that never change. An object that leaves the selection by another field would keep the finalizer. */
+const fixedFields = new Set(['metadata.name', 'metadata.namespace']);
+
+function checkFinalizer({ options }: ControllerParts, refuse: Refuse): void {
+  const { finalizer, labelSelector, fieldSelector = '' } = options;
+  if (finalizer === undefined) return;
+  if (!/^[a-z0-9.-]+\.[a-z0-9-]+\/[A-Za-z0-9._-]+$/.test(finalizer.name)) {
+    refuse(`the finalizer ${JSON.stringify(finalizer.name)} needs a domain, such as example.com/cleanup`);
+  }
+  if (labelSelector !== undefined) {
+    refuse('an object that loses its labels would keep the finalizer forever: use when instead of labelSelector');
+  }
+  const changeable = fieldTerms(fieldSelector).find(({ field }) => !fixedFields.has(field));
+  if (changeable !== undefined) {
+    const { field } = changeable;
+    refuse(`an object whose ${field} changes would keep the finalizer forever: use when instead of fieldSelector`);
+  }
+}
+
+function checkNumbers({ options }: ControllerParts, refuse: Refuse): void {
+  const { workers = 1, backoff, retryRate, minIntervalMs = 0, resyncMs = 0 } = options;
+  if (!Number.isInteger(workers) || workers < 1) refuse(`workers is ${workers}, and must be a whole number above 0`);
+  const least = (field: string, value: number, minimum: number): void => {
+    if (!Number.isFinite(value) || value < minimum) refuse(`${field} is ${value}, and must be at least ${minimum}`);
+  };
+  least('minIntervalMs', minIntervalMs, 0);
+  least('resyncMs', resyncMs, 0);
+  if (backoff !== undefined) {
+    least('backoff.baseMs', backoff.baseMs, 1);
+    least('backoff.maxMs', backoff.maxMs, backoff.baseMs);
+  }
+  if (retryRate !== undefined) {
+    const { qps } = retryRate;
+    if (!Number.isFinite(qps) || qps <= 0) refuse(`retryRate.qps is ${qps}, and must be above 0`);
+    least('retryRate.burst', retryRate.burst, 1);
+  }
 }

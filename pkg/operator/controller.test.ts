@@ -51,8 +51,25 @@ function counted(options: Partial<ControllerOptions<Deployment>> = {}) {
   return { controller, seen };
 }
 
+test('controllerFor accepts a finalizer with a selection by name', () => {
+  const finalizer = { name: 'example.com/x', cleanup: async (): Promise<void> => {} };
+  expect(() => counted({ finalizer, fieldSelector: 'metadata.name=a,metadata.namespace!=b' })).not.toThrow();
+});
+
 describe('controllerFor refuses', () => {
   const reconcile = async (): Promise<void> => {};
+  const numbers: (Partial<ControllerOptions<Deployment>> & { says: string })[] = [
+    { workers: 0, says: 'workers is 0' },
+    { workers: -1, says: 'workers is -1' },
+    { workers: Number.NaN, says: 'workers is NaN' },
+    { workers: 1.5, says: 'workers is 1.5' },
+    { resyncMs: -1, says: 'resyncMs is -1' },
+    { minIntervalMs: Number.NaN, says: 'minIntervalMs is NaN' },
+    { backoff: { baseMs: 0, maxMs: 1 }, says: 'backoff.baseMs is 0' },
+    { backoff: { baseMs: 10, maxMs: 1 }, says: 'backoff.maxMs is 1' },
+    { retryRate: { qps: 0, burst: 1 }, says: 'retryRate.qps is 0' },
+    { retryRate: { qps: 1, burst: 0 }, says: 'retryRate.burst is 0' },
+  ];
   const rows: { name: string; make: () => unknown; says: string }[] = [
     {
       name: 'a bad name',
@@ -88,6 +105,25 @@ describe('controllerFor refuses', () => {
       make: () => controllerFor(Teams, { name: 'test', reads: [Teams.versions.v1beta1], reconcile }),
       says: 'Team is watched in two versions, v1 and v1beta1',
     },
+    {
+      name: 'a selection that is none',
+      make: () => controllerFor(Deployments, { name: 'test', labelSelector: 'a b', reconcile }),
+      says: 'the labelSelector of Deployment: unable to parse requirement',
+    },
+    {
+      name: 'a finalizer on objects whose field can change',
+      make: () => {
+        const finalizer = { name: 'example.com/x', cleanup: reconcile };
+        const fieldSelector = 'metadata.name!=a,spec.color=red';
+        return controllerFor(Deployments, { name: 'test', fieldSelector, finalizer, reconcile });
+      },
+      says: 'an object whose spec.color changes would keep the finalizer forever',
+    },
+    ...numbers.map(({ says, ...options }) => ({
+      name: `to run with ${says}`,
+      make: () => controllerFor(Deployments, { name: 'test', reconcile, ...options }),
+      says,
+    })),
     {
       name: 'to watch without a mapping',
       make: () => controllerFor(Deployments, { name: 'test', watches: [watch(Secrets, {})], reconcile }),
@@ -340,6 +376,71 @@ describe('a controller', () => {
     expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 5000]);
   });
 
+  test.for([{ requeueAfterMs: 0 }, { requeueAfterMs: -1 }])('is not reconciled again after %o', async (result) => {
+    let calls = 0;
+    const { controller } = counted({
+      async reconcile() {
+        calls += 1;
+        return result;
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.clock.advance(10_000);
+    expect(calls).toBe(1);
+  });
+
+  test('is retried with back-off after a delay that is no number', async () => {
+    let calls = 0;
+    const { controller } = counted({
+      async reconcile() {
+        calls += 1;
+        return { requeueAfterMs: Number.NaN };
+      },
+    });
+    await using run = await simulate(controller, [deployment()]);
+    await run.clock.advance(5 + 10);
+    expect(calls).toBe(3);
+  });
+
+  test.for([1, 2, 4])('reconciles %i objects at the same time, each once', async (workers) => {
+    let running = 0;
+    let most = 0;
+    const release = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    const { controller } = counted({
+      workers,
+      async reconcile({ metadata }) {
+        running += 1;
+        most = Math.max(most, running);
+        await release.promise;
+        seen.push(metadata.name);
+        running -= 1;
+      },
+    });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const objects = names.map((name) => deployment({ name }));
+    await using run = await simulate(controller, objects);
+    release.resolve();
+    await run.settle();
+    expect(most).toBe(workers);
+    expect(seen.toSorted()).toEqual(names);
+  });
+
+  test('retries each object after its own back-off, up to the longest', async () => {
+    const times: number[] = [];
+    const { controller } = counted({
+      backoff: { baseMs: 100, maxMs: 300 },
+      async reconcile({ metadata }, { now }) {
+        if (metadata.name !== 'bad') return;
+        times.push(now());
+        if (times.length < 6) throw new Error('not now');
+      },
+    });
+    await using run = await simulate(controller, [deployment({ name: 'bad' }), deployment({ name: 'good' })]);
+    await run.clock.advance(5000);
+    expect(times.slice(1).map((time, index) => time - (times[index] ?? 0))).toEqual([100, 200, 300, 300, 300]);
+  });
+
   test.for([
     { retryRate: undefined, retries: 20 },
     { retryRate: { qps: 1, burst: 2 }, retries: 3 },
@@ -483,6 +584,26 @@ describe('a finalizer', () => {
     await run.settle();
     expect(await run.client.find(Deployments, deployment())).toBeUndefined();
   });
+});
+
+test('a finalizer stays if the clean-up asks to be called again after no time', async () => {
+  let calls = 0;
+  const { controller } = counted({
+    finalizer: {
+      name: 'example.com/test',
+      async cleanup() {
+        calls += 1;
+        return calls < 3 ? { requeueAfterMs: 0 } : {};
+      },
+    },
+  });
+  await using run = await simulate(controller, [deployment()]);
+  await run.client.delete(Deployments, deployment());
+  await run.settle();
+  expect(await run.client.find(Deployments, deployment())).toBeDefined();
+  await run.clock.advance(5 + 10);
+  expect(calls).toBe(3);
+  expect(await run.client.find(Deployments, deployment())).toBeUndefined();
 });
 
 describe('own writes outside of a selection', () => {

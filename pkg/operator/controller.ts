@@ -20,15 +20,16 @@ import {
   type ReconcileResult,
 } from '../controller/index.ts';
 import { bucketLimiter, exponentialLimiter, maxOfLimiters, type RateLimiter } from '../../workqueue/index.ts';
+import { checkDefinition } from './check-definition.ts';
 import { DefinitionError } from './definition-error.ts';
 import { AppliedConfigurations } from './ensure.ts';
 import type { Predicate } from './predicates.ts';
 import { rulesOf, type PolicyRule } from './rbac.ts';
 import { createResourceClient } from './resource-client.ts';
 import { Reconciliation, type ReconcileContext, type Shared } from './reconcile-context.ts';
-import { asWatch, selectionOf, Watches, type CacheOptions, type Watch, type Watchable } from './watch.ts';
+import { asWatch, Watches, type CacheOptions, type Watch, type Watchable } from './watch.ts';
 
-/** Nothing, or when to reconcile the object again. */
+/** Nothing, or when to reconcile the object again. A delay of 0 or less is none. */
 export type Reconciled = ReconcileResult | void;
 
 export interface Finalizer<T extends KubeObject> {
@@ -36,7 +37,7 @@ export interface Finalizer<T extends KubeObject> {
   readonly name: string;
   /**
    * Cleans up what the garbage collector cannot, once the object is being deleted. When it returns, the finalizer is
-   * removed. To wait, it returns `requeueAfterMs`, and is called again.
+   * removed. To wait, it returns `requeueAfterMs` above 0, and is called again.
    */
   cleanup(object: Cached<T>, context: ReconcileContext<T>): Promise<Reconciled>;
 }
@@ -59,7 +60,7 @@ export interface ControllerOptions<T extends KubeObject> extends CacheOptions<T>
   /** Which changes of primary objects are reconciled. Default: all. */
   readonly when?: Predicate<T> | undefined;
   readonly finalizer?: Finalizer<T> | undefined;
-  /** Objects that are reconciled at the same time. Default 1. */
+  /** Objects that are reconciled at the same time, at least 1. Default 1. */
   readonly workers?: number | undefined;
   /** The delay of an object after an error, which doubles each time. Default 5 ms up to 1000 s. */
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number } | undefined;
@@ -117,45 +118,6 @@ function partsOf(kind: Kind, options: ControllerOptions<KubeObject>): Controller
   };
 }
 
-function checkDefinition({ options, primary, owns, watches, reads }: ControllerParts): void {
-  const { name, finalizer } = options;
-  const refuse = (what: string): never => {
-    throw new DefinitionError(`controller ${JSON.stringify(name)}: ${what}`);
-  };
-  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) refuse('a name has lower case letters, digits and dashes');
-  for (const { watched } of owns) {
-    // The garbage collector would delete them: it finds no such owner.
-    if (primary.watched.namespaced && !watched.namespaced) {
-      refuse(`${primary.watched.kind} is namespaced and cannot own ${watched.kind}, which is not`);
-    }
-  }
-  for (const {
-    watched,
-    options: { map },
-  } of watches) {
-    if (map === undefined) refuse(`${watched.kind} in watches needs a map; to read it only, name it in reads`);
-  }
-  const versions = new Map<string, string>();
-  const selections = new Map<string, string>();
-  for (const { watched, options: selection } of [primary, ...owns, ...watches, ...reads]) {
-    const { version } = watched;
-    const other = versions.get(resourceName(watched)) ?? version;
-    // Both would share one cache, and own writes are compared by their resource.
-    if (other !== version) refuse(`${watched.kind} is watched in two versions, ${other} and ${version}`);
-    versions.set(resourceName(watched), version);
-    const selected = JSON.stringify(selectionOf(selection));
-    const known = selections.get(resourceName(watched)) ?? selected;
-    if (known !== selected) refuse(`${watched.kind} is watched with two different selections`);
-    selections.set(resourceName(watched), known);
-  }
-  if (finalizer !== undefined && !/^[a-z0-9.-]+\.[a-z0-9-]+\/[A-Za-z0-9._-]+$/.test(finalizer.name)) {
-    refuse(`the finalizer ${JSON.stringify(finalizer.name)} needs a domain, such as example.com/cleanup`);
-  }
-  if (finalizer !== undefined && options.labelSelector !== undefined) {
-    refuse('an object that loses its labels would keep the finalizer forever: use when instead of labelSelector');
-  }
-}
-
 function createController(parts: ControllerParts, context: ControllerContext): Controller {
   const { options, primary, owns } = parts;
   const { name, minIntervalMs = 0, workers = 1 } = options;
@@ -198,7 +160,7 @@ function createController(parts: ControllerParts, context: ControllerContext): C
       const object = informer.store.get(key);
       if (object === undefined) return {}; // deleted: the garbage collector deletes its dependents
       try {
-        return (await reconcileObject(options, shared, object, signal)) ?? {};
+        return delayOf(await reconcileObject(options, shared, object, signal));
       } catch (error) {
         // The server uses the same words for a subresource that the kind does not have. That must not go unnoticed.
         const seemsGone = isAboutObject(error, primary.watched, object);
@@ -226,6 +188,14 @@ async function exists({ client, primary, controllerName }: Shared, key: ObjectKe
   return found !== undefined;
 }
 
+/** As in controller-runtime, no delay and a negative one requeue nothing: a reconcile must not cause itself at once. */
+function delayOf(result: Reconciled): ReconcileResult {
+  const requeueAfterMs = result?.requeueAfterMs;
+  if (requeueAfterMs === undefined) return {};
+  if (!Number.isFinite(requeueAfterMs)) throw new DefinitionError(`requeueAfterMs is ${requeueAfterMs}`);
+  return requeueAfterMs > 0 ? { requeueAfterMs } : {};
+}
+
 /** Adds the finalizer before the first reconcile, and removes it after the clean-up. */
 async function reconcileObject(
   { finalizer, reconcile }: Pick<ControllerOptions<KubeObject>, 'finalizer' | 'reconcile'>,
@@ -239,11 +209,19 @@ async function reconcileObject(
   if (isBeingDeleted(object.metadata)) {
     if (!isHeld) return {};
     const result = await finalizer.cleanup(object, run.context);
-    if (result?.requeueAfterMs !== undefined) return result;
+    if (isUnfinished(result)) return result;
     return run.setFinalizers((run.object.metadata.finalizers ?? []).filter((each) => each !== finalizer.name));
   }
   if (finalizer !== undefined && !isHeld) await run.setFinalizers([...finalizers, finalizer.name]);
   return reconcile(run.object, run.context);
+}
+
+/** Without a delay it is not clear whether the clean-up has ended. Then the object must not be lost. */
+function isUnfinished(result: Reconciled): boolean {
+  const requeueAfterMs = result?.requeueAfterMs;
+  if (requeueAfterMs === undefined) return false;
+  if (requeueAfterMs > 0) return true;
+  throw new DefinitionError(`a cleanup returned requeueAfterMs ${requeueAfterMs}: nothing, or a delay above 0`);
 }
 
 function rateLimiterOf({ backoff, retryRate }: ControllerOptions<KubeObject>): RateLimiter<ObjectKey> {

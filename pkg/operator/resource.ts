@@ -10,7 +10,7 @@ import {
   type ObjectMeta,
   type Unsaved,
 } from '../api/index.ts';
-import { checkNames, checkVersion } from './check-definition.ts';
+import { checkNames, checkVersion } from './check-resource.ts';
 import { structuralSchema, type StructuralSchema } from './structural-schema.ts';
 
 declare const draftType: unique symbol;
