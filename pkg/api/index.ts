@@ -1,5 +1,6 @@
 export * from './cached.ts';
 export * from './conditions.ts';
+export * from './defaults.ts';
 export * from './equal.ts';
 export * from './exact-integer.ts';
 export * from './go-json.ts';

@@ -14,6 +14,7 @@ export type * from './observer.ts';
 export { createDiscovery } from './server-discovery.ts';
 export type { TlsIdentity } from './tls-options.ts';
 export type { ServerAddress } from './transport.ts';
+export { objectPath } from './paths.ts';
 export { protobufType } from './watch-format.ts';
 export type { WatchFormatName } from './watch-format.ts';
 export * from './user-agent.ts';

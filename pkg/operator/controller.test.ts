@@ -10,6 +10,7 @@ import {
   Services,
   type Cached,
   type Deployment,
+  type Kind,
   type KubeObject,
   type Service,
 } from '../api/index.ts';
@@ -232,6 +233,21 @@ describe('a controller', () => {
     ]);
   });
 
+  test.for([
+    { primary: Deployments, ref: { name: 'a' }, why: 'a names no Deployment, which is namespaced' },
+    {
+      primary: Namespaces,
+      ref: configMap({ name: 'a' }),
+      why: 'default/a names no Namespace, which is not namespaced',
+    },
+  ])('reports a map with a reference of the wrong scope: $why', async ({ primary, ref, why }) => {
+    const watches = [watch(ConfigMaps, { map: () => [ref] })];
+    const controller = controllerFor<Kind>(primary, { name: 'test', watches, reconcile: async () => {} });
+    await using run = await simulate(controller, [configMap()], { expectsErrors: true });
+    expect(run.errors.map(({ error }) => error)).toEqual([expect.any(DefinitionError)]);
+    expect(String(run.errors[0]?.error)).toContain(`test: the map of ConfigMap: ${why}`);
+  });
+
   test('ignores changes that its predicate rejects', async () => {
     const { controller, seen } = counted({ when: anyOf(generationChanged, labelsChanged, annotationsChanged) });
     const object = deployment();
@@ -397,7 +413,7 @@ describe('a controller', () => {
         return { requeueAfterMs: Number.NaN };
       },
     });
-    await using run = await simulate(controller, [deployment()]);
+    await using run = await simulate(controller, [deployment()], { expectsErrors: true });
     await run.clock.advance(5 + 10);
     expect(calls).toBe(3);
   });
@@ -597,7 +613,7 @@ test('a finalizer stays if the clean-up asks to be called again after no time', 
       },
     },
   });
-  await using run = await simulate(controller, [deployment()]);
+  await using run = await simulate(controller, [deployment()], { expectsErrors: true });
   await run.client.delete(Deployments, deployment());
   await run.settle();
   expect(await run.client.find(Deployments, deployment())).toBeDefined();

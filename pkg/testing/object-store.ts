@@ -13,6 +13,7 @@ import {
 } from '../api/index.ts';
 import { ApiError, type DeleteOptions } from '../client/index.ts';
 import { applyPatch, isFields } from './apply-patch.ts';
+import { ResourceSchemas } from './resource-schemas.ts';
 
 export type Stored = KubeObject & Record<string, unknown>;
 type Unstored = { metadata: ObjectMeta } & Record<string, unknown>;
@@ -38,12 +39,13 @@ export function apiError(
 
 /**
  * The part of an API server that controllers rely on: resource versions, conflicts, generations, a separate status,
- * finalizers, deletion preconditions. No validation, no defaults, no garbage collection.
+ * finalizers, deletion preconditions, the defaults of custom resources. No validation, no other defaults, no garbage collection.
  */
 export class ObjectStore {
   readonly #objects = new Map<string, Map<ObjectKey, Stored>>();
   readonly #history: Change[] = [];
   readonly #nowText: () => string;
+  readonly #schemas = new ResourceSchemas();
   #listeners: ((change: Change) => void)[] = [];
   #version = 0;
   #created = 0;
@@ -54,6 +56,11 @@ export class ObjectStore {
 
   get resourceVersion(): string {
     return String(this.#version);
+  }
+
+  /** Learns the defaults and subresources of a custom resource. Other kinds tell the store nothing. */
+  define(kind: Kind): void {
+    this.#schemas.define(kind);
   }
 
   get(kind: Kind, key: ObjectKey): Stored {
@@ -76,7 +83,8 @@ export class ObjectStore {
     const creationTimestamp = this.#nowText();
     const uid = `uid-${this.#created}`;
     const metadata = { generation: 1, ...object.metadata, name, uid, creationTimestamp, resourceVersion: '' };
-    const stored: Stored = { ...copyOf<Unstored>(object), metadata: copyOf(metadata) };
+    const given = this.#schemas.dropsStatus(kind) ? { ...object, status: undefined } : object;
+    const stored: Stored = this.#schemas.complete(kind, { ...copyOf<Unstored>(given), metadata: copyOf(metadata) });
     if (this.#of(kind).has(keyOf(stored))) {
       throw apiError(409, 'AlreadyExists', `${resourceName(kind)} "${name}" already exists`);
     }
@@ -89,7 +97,7 @@ export class ObjectStore {
     const { name = '', uid = `uid-${this.#created}` } = object.metadata;
     const creationTimestamp = object.metadata.creationTimestamp ?? this.#nowText();
     const metadata = { ...object.metadata, name, uid, creationTimestamp, resourceVersion: '' };
-    return this.#save(kind, 'ADDED', copyOf({ ...object, metadata }));
+    return this.#save(kind, 'ADDED', this.#schemas.complete(kind, copyOf({ ...object, metadata })));
   }
 
   update(kind: Kind, object: Unstored, subresource?: string): Stored {
@@ -157,15 +165,19 @@ export class ObjectStore {
   }
 
   #replace(kind: Kind, before: Stored, given: Unstored, subresource: string | undefined): Stored {
+    // As if the object were gone: the path of a subresource that is not served is not found either.
+    if (subresource === 'status' && !this.#schemas.hasStatus(kind)) throw notFound(kind, keyOf(before));
     const { uid, name, creationTimestamp, resourceVersion, generation } = before.metadata;
     const metadata = { ...given.metadata, uid, name, creationTimestamp, resourceVersion, generation };
     // As in kube-apiserver: the status changes only through its subresource, and the specification only without it. Built-in
     // kinds take metadata from both.
     const isBuiltIn = !kind.group.includes('.') || kind.group.endsWith('.k8s.io');
-    const after: Stored =
+    const after: Stored = this.#schemas.complete(
+      kind,
       subresource === 'status'
         ? { ...before, ...(isBuiltIn ? { metadata } : {}), status: given['status'] }
-        : { ...given, metadata, ...statusOf(before) };
+        : { ...given, metadata, ...statusOf(before) },
+    );
     if (isEqualJson(before, after)) return before;
     if (!isEqualJson(before['spec'], after['spec'])) after.metadata.generation = (generation ?? 0) + 1;
     const { deletionTimestamp, finalizers = [] } = after.metadata;

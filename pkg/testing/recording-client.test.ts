@@ -82,12 +82,14 @@ describe('RecordingClient', () => {
     const restore = client.before('create', () => {
       throw apiError(500, 'InternalError');
     });
-    await expect(client.create(ConfigMaps, { metadata: { name: 'x' } }, signal)).rejects.toThrow();
+    await expect(client.create(ConfigMaps, { metadata: { namespace: 'a', name: 'x' } }, signal)).rejects.toThrow();
     restore();
     client.after('create', () => {
       throw new Error('lost');
     });
-    await expect(client.create(ConfigMaps, { metadata: { name: 'x' } }, signal)).rejects.toThrow('lost');
+    await expect(client.create(ConfigMaps, { metadata: { namespace: 'a', name: 'x' } }, signal)).rejects.toThrow(
+      'lost',
+    );
     expect(client.stored(ConfigMaps)).toHaveLength(1);
   });
 

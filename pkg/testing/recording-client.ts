@@ -20,16 +20,17 @@ import {
   type TokenRequest,
   type Unsaved,
 } from '../api/index.ts';
-import type {
-  Client,
-  DeleteCollectionOptions,
-  DeleteOptions,
-  ListOptions,
-  ObjectList,
-  Patch,
-  RawRequest,
-  WatchEvent,
-  WatchOptions,
+import {
+  objectPath,
+  type Client,
+  type DeleteCollectionOptions,
+  type DeleteOptions,
+  type ListOptions,
+  type ObjectList,
+  type Patch,
+  type RawRequest,
+  type WatchEvent,
+  type WatchOptions,
 } from '../client/index.ts';
 import { isFields } from './apply-patch.ts';
 import { apiError, ObjectStore, type Change, type Stored } from './object-store.ts';
@@ -62,7 +63,7 @@ const readVerbs: ReadonlySet<Action['verb']> = new Set(['get', 'list', 'watch'])
 
 /**
  * A client with an API server of plain objects behind it, which records every call. Enough of a server for one
- * controller's writes and reads: see `ObjectStore`.
+ * controller's writes and reads: see `ObjectStore`. Like the real client, it refuses keys that name no object.
  *
  *     const client = new RecordingClient();
  *     const pod = client.seed(Pods, { metadata: { namespace: 'a', name: 'b' }, spec: { containers: [] } });
@@ -87,6 +88,11 @@ export class RecordingClient implements Client {
     return this.actions.filter(({ verb }) => !readVerbs.has(verb));
   }
 
+  /** Learns the defaults and subresources of a custom resource before its first object. */
+  define(kind: Kind): void {
+    this.#store.define(kind);
+  }
+
   /** Stores an object as it is, with its status, without recording a call. */
   seed<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>): T {
     return this.#answer(kind, this.#store.seed(kind, asStored(object)));
@@ -107,7 +113,8 @@ export class RecordingClient implements Client {
     return this.#addReaction('after', verb, react);
   }
 
-  get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<T> {
+  async get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<T> {
+    objectPath(kind, key);
     const action: Action = { verb: 'get', resource: resourceName(kind), key };
     return this.#do(action, () => this.#answer(kind, this.#store.get(kind, key)), signal);
   }
@@ -176,7 +183,9 @@ export class RecordingClient implements Client {
     }
   }
 
-  create<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {
+  async create<T extends KubeObject>(kind: Kind<T>, object: Unsaved<T>, signal: AbortSignal): Promise<T> {
+    const { name = 'generated' } = object.metadata;
+    objectPath(kind, keyOf({ metadata: { ...object.metadata, name } }));
     const action: Action = { verb: 'create', resource: resourceName(kind), key: keyOf(object), body: object };
     return this.#do(action, () => this.#answer(kind, this.#store.create(kind, asStored(object))), signal);
   }
@@ -189,7 +198,8 @@ export class RecordingClient implements Client {
     return this.#update(kind, object, 'status', signal);
   }
 
-  patch<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, patch: Patch, signal: AbortSignal): Promise<T> {
+  async patch<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, patch: Patch, signal: AbortSignal): Promise<T> {
+    objectPath(kind, key);
     const { subresource, ...body } = patch;
     const action: Action = { verb: 'patch', resource: resourceName(kind), key, body };
     return this.#do(
@@ -199,7 +209,8 @@ export class RecordingClient implements Client {
     );
   }
 
-  delete(kind: Kind, key: ObjectKey, options: DeleteOptions, signal: AbortSignal): Promise<void> {
+  async delete(kind: Kind, key: ObjectKey, options: DeleteOptions, signal: AbortSignal): Promise<void> {
+    objectPath(kind, key);
     const action: Action = { verb: 'delete', resource: resourceName(kind), key, body: options };
     return this.#do(action, () => this.#store.delete(kind, key, options), signal);
   }
@@ -271,12 +282,13 @@ export class RecordingClient implements Client {
     return this.#do({ verb: 'request', resource: request.path, body: request }, refuse, signal);
   }
 
-  #update<T extends KubeObject>(
+  async #update<T extends KubeObject>(
     kind: Kind<T>,
     object: Unsaved<T>,
     subresource: 'status' | undefined,
     signal: AbortSignal,
   ): Promise<T> {
+    objectPath(kind, keyOf(object));
     const action: Action = { verb: 'update', resource: resourceName(kind), key: keyOf(object), body: object };
     return this.#do(
       subresource === undefined ? action : { ...action, subresource },

@@ -5,7 +5,7 @@ import { keyOf } from '../api/index.ts';
 import { createDiscovery } from '../client/index.ts';
 import type { Controller, ControllerContext } from '../controller/index.ts';
 import type { NewEvent } from '../events/index.ts';
-import { silentLogger } from '../log/index.ts';
+import { silentLogger, type Logger } from '../log/index.ts';
 import { createMetricsRegistry } from '../metrics/index.ts';
 import { FakeClock } from './fake-clock.ts';
 import { RecordingClient } from './recording-client.ts';
@@ -33,10 +33,14 @@ export interface TestContextOptions {
   readonly freeze?: boolean | undefined;
   /** The context of a process that has ended: this one has the same server and clock. */
   readonly after?: Pick<TestContext, 'server' | 'clock'> | undefined;
+  readonly reconciles?: ControllerContext['reconciles'] | undefined;
+  /** Gets the errors of event handlers. */
+  readonly informerLogger?: Logger | undefined;
 }
 
 /** The context of one controller, with an API server of plain objects, without network and real time. */
-export function createTestContext({ freeze = false, after }: TestContextOptions = {}): TestContext {
+export function createTestContext(options: TestContextOptions = {}): TestContext {
+  const { freeze = false, after, reconciles = { finished() {} }, informerLogger = silentLogger } = options;
   const clock = after?.clock ?? new FakeClock();
   const server = after?.server ?? new RecordingClient({ name: 'informers', now: () => clock.now() });
   const client = new RecordingClient({ sharing: server });
@@ -44,7 +48,7 @@ export function createTestContext({ freeze = false, after }: TestContextOptions 
   const informers = createSharedInformerFactory({
     client: server,
     clock,
-    logger: silentLogger,
+    logger: informerLogger,
     random: () => 0,
     freeze,
   });
@@ -56,7 +60,7 @@ export function createTestContext({ freeze = false, after }: TestContextOptions 
     clock,
     metrics: registry,
     logger: silentLogger,
-    reconciles: { finished() {} },
+    reconciles,
     serverAuthority: undefined,
     clientFor: () => client,
     queueFor: (name, options) => createWorkQueue({ name, clock, metrics: registry, ...options }),

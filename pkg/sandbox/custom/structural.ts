@@ -1,4 +1,4 @@
-import { ownValue, setOwn, copyOf } from '../../api/index.ts';
+import { ownValue, setOwn } from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { isFields, type Fields } from '../schema/index.ts';
 
@@ -41,32 +41,6 @@ function pruneValue(value: unknown, schema: Fields, path: string, unknown: strin
     else unknown.push(inner);
   }
   return result;
-}
-
-/** Sets the defaults of the schema. Changes the value. */
-export function fillDefaults(value: unknown, schema: Fields): void {
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    if (isFields(items)) for (const item of value) fillDefaults(item, items);
-    return;
-  }
-  if (!isFields(value)) return;
-  const properties = isFields(schema['properties']) ? schema['properties'] : {};
-  for (const [name, property] of Object.entries(properties)) {
-    if (!isFields(property)) continue;
-    if (ownValue(value, name) === undefined && property['default'] !== undefined) {
-      setOwn(value, name, copyOf(property['default']));
-    }
-    if (ownValue(value, name) === null && property['nullable'] !== true) {
-      if (property['default'] === undefined) delete value[name];
-      else setOwn(value, name, copyOf(property['default']));
-    }
-    fillDefaults(ownValue(value, name), property);
-  }
-  const additional = schema['additionalProperties'];
-  if (!isFields(additional)) return;
-  for (const [name, item] of Object.entries(value))
-    if (ownValue(properties, name) === undefined) fillDefaults(item, additional);
 }
 
 /** The basics of a schema: types, required fields, enumerations, bounds, patterns, and combinations of these. */

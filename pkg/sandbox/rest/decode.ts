@@ -1,4 +1,5 @@
-import { fillDefaults, prune } from '../custom/structural.ts';
+import { fillDefaults } from '../../api/index.ts';
+import { prune } from '../custom/structural.ts';
 import { badRequest } from '../failure.ts';
 import { apiVersionOf, type Resource } from '../registry/index.ts';
 import { conform, isFields, objectType, TypeMismatch, type Fields } from '../schema/index.ts';
