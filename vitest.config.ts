@@ -35,12 +35,16 @@ const leftOut = [
   ...(process.env['SUITES_LEFT_OUT'] ?? '').split(','),
 ];
 
+/** Test clusters wait however long the machine needs. */
+const env = { TEST_CLUSTER_TIMEOUT_MS: 'Infinity' };
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: 'unit',
+          env,
           // Importing does nothing in this project, so that test files can share their modules: 29 s of CPU instead of 87.
           isolate: false,
           setupFiles: ['test/support/no-leaks.ts'],
@@ -58,6 +62,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
+          env,
           include: ['test/suites/**/*.test.ts', 'examples/**/*.cluster.test.ts'],
           exclude: [...configDefaults.exclude, ...leftOut.map((name) => `test/suites/${name}.test.ts`)],
           setupFiles: ['test/support/no-leaks.ts'],

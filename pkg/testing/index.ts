@@ -8,6 +8,8 @@ export type { SeedObject, Simulation, SimulationOptions } from './simulate.ts';
 export { SimulationError } from './simulation-errors.ts';
 export type { SimulatedFailure } from './simulation-errors.ts';
 export type { RecordedEvent } from './test-context.ts';
+export { UnmetError } from './cluster-waits.ts';
+export type { ClusterWaits, WaitOptions } from './cluster-waits.ts';
 export { startTestCluster, TestClusterError } from './test-cluster.ts';
 export type { RunningControllers, TestCluster, TestClusterOptions } from './test-cluster.ts';
 export { until } from './until.ts';

@@ -1,21 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Kind, ObjectOf } from '../api/index.ts';
 import { ClientBuilder, loadKubeconfig } from '../client/index.ts';
 import type { ControllerDefinition } from '../controller/index.ts';
 import type { HollowNodesOptions } from '../hollow/index.ts';
 import { silentLogger, type Logger } from '../log/index.ts';
-import {
-  createResourceClient,
-  installResources,
-  keyOfRef,
-  type CrdManifest,
-  type ObjectRef,
-  type ResourceClient,
-} from '../operator/index.ts';
+import { installResources, type CrdManifest, type ResourceClient } from '../operator/index.ts';
 import { AbortedError, systemClock } from '../time/index.ts';
-import { until } from './until.ts';
+import { ReconcileErrors, warningLogger } from './cluster-log.ts';
+import { createClusterWaits, type ClusterWaits } from './cluster-waits.ts';
+import { createUserClient } from './user-client.ts';
 
 export interface TestClusterOptions {
   /**
@@ -32,8 +26,13 @@ export interface TestClusterOptions {
    * attach volumes, the default class `sandbox` provisions simulated ones.
    */
   readonly nodes?: number | undefined;
-  /** Default: silent. */
-  readonly logger?: Logger | undefined;
+  /** Default: warnings and errors of the controllers go to stderr. `false`: silent. */
+  readonly logger?: Logger | false | undefined;
+  /**
+   * The limit of `until` and `untilGone`. Default 4 s, a little less than that of a test, so that the test fails with the
+   * state of the object. The variable TEST_CLUSTER_TIMEOUT_MS sets another default, for slow machines.
+   */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Controllers that run in a test cluster. */
@@ -43,23 +42,21 @@ export interface RunningControllers extends AsyncDisposable {
 }
 
 /** A Kubernetes API for one test. */
-export interface TestCluster extends AsyncDisposable {
+export interface TestCluster extends AsyncDisposable, ClusterWaits {
   /** The path of a kubeconfig for the administrator. */
   readonly kubeconfig: string;
   /** Acts as the administrator. */
   readonly client: ResourceClient;
   /** Runs controllers as their operator does, without leader election. Resolves when their caches are synced. */
   run(...controllers: readonly ControllerDefinition[]): Promise<RunningControllers>;
-  /** Waits until the object exists and matches, and returns it. */
-  until<K extends Kind>(kind: K, ref: ObjectRef, isWanted?: (object: ObjectOf<K>) => boolean): Promise<ObjectOf<K>>;
-  /** Waits until the object is deleted. */
-  untilGone(kind: Kind, ref: ObjectRef): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts a cluster. The caller stops it: `await using cluster = await startTestCluster({ … })`. */
 export async function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const { nodes = 0, resources = [], logger = silentLogger } = options;
+  const { nodes = 0, resources = [], timeoutMs = defaultTimeoutMs() } = options;
+  const errors = new ReconcileErrors();
+  const logger = errors.follow(options.logger === false ? silentLogger : (options.logger ?? warningLogger()));
   await using stack = new AsyncDisposableStack();
   const definitions = await resolveControllers(options.controllers ?? []);
   const kubeconfig = await startServer(options, definitions, stack);
@@ -86,35 +83,28 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   if (definitions.length > 0) await run(...definitions);
   const owned = stack.move();
   const stop = (): Promise<void> => owned.disposeAsync();
-  const user = createResourceClient(client, { signal: ending.signal, fieldManager: 'test' });
+  const clientFor = (signal: AbortSignal): ResourceClient => createUserClient(client, signal);
   return {
     kubeconfig,
-    client: user,
+    client: clientFor(ending.signal),
     run,
-    until: (kind, ref, isWanted = () => true) =>
-      until(async () => {
-        const object = await user.get(kind, ref);
-        if (isWanted(object)) return object;
-        throw new UnmetError(`${kind.kind} ${keyOfRef(ref)} is ${JSON.stringify(object)}`);
-      }, ending.signal),
-    async untilGone(kind, ref) {
-      await until(async () => (await user.find(kind, ref)) === undefined, ending.signal);
-    },
+    ...createClusterWaits({ clientFor, errors, timeoutMs, ending: ending.signal }),
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** The object does not match yet. */
-class UnmetError extends Error {
-  override readonly name = 'UnmetError';
-  readonly reason = 'Unmet';
 }
 
 /** The test cluster cannot be started with these options. */
 export class TestClusterError extends Error {
   override readonly name = 'TestClusterError';
   readonly reason = 'InvalidTestCluster';
+}
+
+function defaultTimeoutMs(): number {
+  const given = process.env['TEST_CLUSTER_TIMEOUT_MS'] ?? '4000';
+  const timeoutMs = Number(given);
+  if (timeoutMs > 0) return timeoutMs;
+  throw new TestClusterError(`TEST_CLUSTER_TIMEOUT_MS: ${JSON.stringify(given)} is no time limit`);
 }
 
 /** Kubernetes' own controllers are loaded only if a test asks for one. */
@@ -141,7 +131,7 @@ async function startServer(
   if ((server ?? (assets === '' ? 'sandbox' : 'kube-apiserver')) === 'sandbox') {
     const { startSandbox } = await import('../sandbox/index.ts');
     const makesServiceAccounts = definitions.every(({ name }) => name !== 'serviceaccount-controller');
-    return stack.use(await startSandbox({ logger, makesServiceAccounts })).kubeconfigFile;
+    return stack.use(await startSandbox({ logger: logger || undefined, makesServiceAccounts })).kubeconfigFile;
   }
   const { startServers } = await import('../servers/index.ts');
   const programs = { etcd: join(assets, 'etcd'), apiServer: join(assets, 'kube-apiserver') };
