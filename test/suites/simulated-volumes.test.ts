@@ -47,7 +47,7 @@ test.for([
   ['of the default class', undefined],
   ['that wait for their pods', 'delayed'],
 ] as const)('a StatefulSet with claims %s comes up, and its volumes go with it', async ([, storageClassName]) => {
-  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 2, controllers });
+  await using cluster = await startTestCluster({ server: 'sandbox', logger: false, nodes: 2, controllers });
   const { client } = cluster;
   await client.create(StorageClasses, {
     metadata: { name: 'delayed' },
@@ -69,6 +69,7 @@ test.for([
 
 test('a claim that grows gets a larger volume', async () => {
   await using cluster = await startTestCluster({
+    logger: false,
     server: 'sandbox',
     nodes: 1,
     controllers: [...controllers, expander],
@@ -89,7 +90,7 @@ test('a claim that grows gets a larger volume', async () => {
 });
 
 test('pods run where their volumes are', async () => {
-  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 3, controllers });
+  await using cluster = await startTestCluster({ server: 'sandbox', logger: false, nodes: 3, controllers });
   const { client } = cluster;
   const [, second] = await client.list(Nodes);
   const hostname = second?.metadata.name ?? '';
@@ -121,7 +122,7 @@ test.for([
   ['that is to be retained', { persistentVolumeReclaimPolicy: 'Retain' }],
   ['whose claimRef was cleared', { persistentVolumeReclaimPolicy: 'Retain', claimRef: null }],
 ] as const)('a volume %s is gone once an administrator deletes it', async ([, spec]) => {
-  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 1, controllers });
+  await using cluster = await startTestCluster({ server: 'sandbox', logger: false, nodes: 1, controllers });
   const { client } = cluster;
   const key = objectKey('default', 'data');
   await client.create(PersistentVolumeClaims, { metadata: { namespace: 'default', name: 'data' }, spec: storage });
@@ -141,7 +142,7 @@ test('no volume ever has two claims or two nodes, or is reclaimed before its cla
   signal,
   annotate,
 }) => {
-  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 3, controllers });
+  await using cluster = await startTestCluster({ server: 'sandbox', logger: false, nodes: 3, controllers });
   const client = cluster.client.raw;
   const seed = Math.floor(Math.random() * 2 ** 32);
   await annotate(`seed ${seed}`);
