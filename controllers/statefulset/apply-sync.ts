@@ -28,7 +28,7 @@ import { planPods } from './plan.ts';
 import { ordinalOf } from './ordinals.ts';
 import type { Arrangement } from './replicas.ts';
 import { countUnavailable, maxUnavailableOf } from './rolling.ts';
-import { computeStatus, isStatusCurrent, nextStatusChangeMs, type Status } from './status.ts';
+import { computeStatus, decidesRevisions, isStatusCurrent, nextStatusChangeMs, type Status } from './status.ts';
 
 export interface Snapshot {
   readonly set: Cached<StatefulSet>;
@@ -87,7 +87,10 @@ export async function syncStatefulSet(
   return { requeueAfterMs: waitMs > 0 ? waitMs : nextStatusChangeMs(set, pods, status, nowMs) };
 }
 
-/** How long the status has to wait. The status of a new generation, and of a failure, is written at once. */
+/**
+ * How long the status has to wait. The status of a new generation, of a failure, and one by which the next sync chooses
+ * revisions, is written at once.
+ */
 function statusWaitMs(
   set: Cached<StatefulSet>,
   status: Status,
@@ -95,7 +98,7 @@ function statusWaitMs(
   statusPace: StatusPace,
 ): number {
   const isObserved = set.metadata.generation === set.status?.observedGeneration;
-  if (!isObserved || error !== undefined) return 0;
+  if (!isObserved || error !== undefined || decidesRevisions(set, status)) return 0;
   const isCurrent = isStatusCurrent(set, status);
   return statusPace.waitMs(keyOf(set), { expectsMore: changesPods, isCurrent });
 }

@@ -7,6 +7,7 @@ import {
   Pods,
   StatefulSets,
   type PersistentVolumeClaim,
+  type Pod,
 } from '../../pkg/api/index.ts';
 import { controllerRevision, pod, runningStatus, statefulSet } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
@@ -63,6 +64,43 @@ describe('the StatefulSet controller', () => {
     const [set] = context.server.stored(StatefulSets);
     expect(set?.status).toMatchObject({ replicas: 2, readyReplicas: 2, currentReplicas: 2 });
   });
+
+  for (const podManagementPolicy of ['OrderedReady', 'Parallel']) {
+    test(`without settings of the rolling update, replaces each pod once: ${podManagementPolicy}`, async () => {
+      const context = createTestContext();
+      const spec = { replicas: 3, podManagementPolicy, updateStrategy: { type: 'RollingUpdate' } };
+      const web = context.server.seed(StatefulSets, statefulSet({ name: 'web', spec }));
+      const reach = async (hasReached: (pod: Pod) => boolean, status: Pod['status']): Promise<void> => {
+        for (const each of context.server.stored(Pods)) {
+          if (!hasReached(each)) await context.server.updateStatus(Pods, { ...each, status }, signal);
+        }
+        await settle();
+      };
+      const pass = async (): Promise<void> => {
+        await reach(({ status }) => status?.phase !== undefined, { phase: 'Pending' });
+        await context.clock.advance(20); // the status would wait longer
+        await settle();
+        await reach(({ status }) => status?.phase === 'Running', runningStatus());
+        await context.clock.advance(20);
+        await settle();
+      };
+      await run(context, async () => {
+        for (let passes = 0; passes < 10; passes++) await pass();
+        const body = { spec: { template: { metadata: { annotations: { version: 'two' } } } } };
+        context.client.actions.length = 0;
+        await context.server.patch(StatefulSets, keyOf(web), { type: 'merge', body }, signal);
+        await settle();
+        for (let passes = 0; passes < 20; passes++) await pass();
+      });
+      const replaced = context.client.writes.filter(({ resource }) => resource === 'pods');
+      expect(replaced.map(({ verb, key }) => `${verb} ${String(key)}`)).toEqual(
+        [2, 1, 0].flatMap((ordinal) => [`delete default/web-${ordinal}`, `create default/web-${ordinal}`]),
+      );
+      const [set] = context.server.stored(StatefulSets);
+      expect(set?.status).toMatchObject({ readyReplicas: 3, currentReplicas: 3, updatedReplicas: 3 });
+      expect(set?.status?.currentRevision).toBe(set?.status?.updateRevision);
+    });
+  }
 
   test('adopts pods with its name and revisions with its labels, and releases pods of another name', async () => {
     const context = createTestContext();

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { formatTime, type StatefulSet } from '../../pkg/api/index.ts';
 import { creationTime, frozen, pod, runningStatus, statefulSet } from '../../test/support/builders.ts';
 import { revisionHashLabel } from '../../pkg/revisions/index.ts';
-import { computeStatus, isStatusCurrent, nextStatusChangeMs } from './status.ts';
+import { computeStatus, decidesRevisions, isStatusCurrent, nextStatusChangeMs } from './status.ts';
 
 const nowMs = Date.parse(creationTime) + 60_000;
 const template = { spec: { containers: [] } };
@@ -107,6 +107,24 @@ describe('isStatusCurrent', () => {
   ];
   for (const { name, known, expected } of rows) {
     test(name, () => expect(isStatusCurrent(frozen(statefulSet({ status: known })), status)).toBe(expected));
+  }
+});
+
+describe('decidesRevisions', () => {
+  const status = statusOf([{}]);
+  const unset = { type: 'RollingUpdate' };
+  const partitioned = { ...unset, rollingUpdate: { partition: 0 } };
+  const counted = { ...status, currentReplicas: 9 };
+  const rows = [
+    { name: 'another current revision', updateStrategy: partitioned, known: { ...status, currentRevision: 'web-9' } },
+    { name: 'another count, without settings', updateStrategy: unset, known: counted },
+    { name: 'not: another count, with a partition', updateStrategy: partitioned, known: counted },
+    { name: 'not: another count, with OnDelete', updateStrategy: { type: 'OnDelete' }, known: counted },
+    { name: 'not: other counts', updateStrategy: unset, known: { ...status, readyReplicas: 9, updatedReplicas: 9 } },
+  ];
+  for (const { name, updateStrategy, known } of rows) {
+    const set = frozen(statefulSet({ spec: { updateStrategy }, status: known }));
+    test(name, () => expect(decidesRevisions(set, status)).toBe(!name.startsWith('not: ')));
   }
 });
 

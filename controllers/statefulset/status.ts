@@ -61,6 +61,20 @@ export function isStatusCurrent({ status: known }: Cached<StatefulSet>, status: 
   );
 }
 
+/**
+ * Whether later syncs decide by what this status changes. The current revision is known only from the status, and without
+ * settings of the rolling update `currentReplicas` chooses the revision of a missing pod: if a pod is deleted for an
+ * update and the status does not say so, the next sync creates it at the old revision, and deletes it again, for ever.
+ */
+export function decidesRevisions({ spec, status: known }: Cached<StatefulSet>, status: Status): boolean {
+  const { type, rollingUpdate } = spec.updateStrategy ?? {};
+  const isCounted = type === 'RollingUpdate' && rollingUpdate === undefined;
+  return (
+    (known?.currentRevision ?? '') !== status.currentRevision ||
+    (isCounted && (known?.currentReplicas ?? 0) !== (status.currentReplicas ?? 0))
+  );
+}
+
 /** When to requeue because a ready pod becomes available. */
 export function nextStatusChangeMs(
   set: Cached<StatefulSet>,

@@ -128,10 +128,10 @@ const scenarios: Readonly<Record<string, (user: StatefulSetUser, name: string) =
   },
 
   async 'updated-without-settings'(user, name) {
-    await user.statefulSet(name, { replicas: 2, updateStrategy: rolling() });
-    await user.untilSettled(name, 2);
+    await user.statefulSet(name, { replicas: 4, updateStrategy: rolling() });
+    await user.untilSettled(name, 4);
     await user.update(name, 'two');
-    return user.untilSettled(name, 2);
+    return user.untilSettled(name, 4);
   },
 
   async 'odd-template'(user, name) {
