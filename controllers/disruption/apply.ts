@@ -28,7 +28,10 @@ export interface TargetDeps extends Pick<ApplyDeps, 'client' | 'clock'> {
   readonly pending: PendingWrites<Pod>;
 }
 
-/** Records the events and writes the status. Throws the plan's failure after that, so that the sync is tried again. */
+/**
+ * Records the events and writes the status. Throws the plan's failure after that, so that the sync is tried again, unless
+ * it would fail again: budgets over pods of Jobs would send requests for as long as they exist.
+ */
 export async function applyBudget(
   { events, podEvents, status, failure }: BudgetPlan,
   budget: Cached<PodDisruptionBudget>,
@@ -40,7 +43,7 @@ export async function applyBudget(
   if (failure === undefined) await applyOrAllowNone(budget, status, deps, signal);
   else {
     await applyStatus(budget, status, deps, signal);
-    throw failure;
+    if (!failure.isLasting) throw failure.error;
   }
 }
 

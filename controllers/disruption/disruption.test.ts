@@ -13,6 +13,7 @@ import {
   type PodDisruptionBudget,
   type UntypedObject,
 } from '../../pkg/api/index.ts';
+import type { Discovery } from '../../pkg/client/index.ts';
 import type { NewEvent } from '../../pkg/events/index.ts';
 import { build, disruptionBudget, pod, replicaSet, runningStatus } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
@@ -41,7 +42,11 @@ interface Stage extends TestContext {
 }
 
 async function onStage(
-  { pods, budget }: { readonly pods: readonly Pod[]; readonly budget: PodDisruptionBudget },
+  {
+    pods,
+    budget,
+    discovery,
+  }: { readonly pods: readonly Pod[]; readonly budget: PodDisruptionBudget; readonly discovery?: Discovery },
   play: (stage: Stage) => Promise<void>,
 ): Promise<void> {
   const base = createTestContext();
@@ -67,7 +72,7 @@ async function onStage(
     },
     statusWrites: () => base.client.writes.filter(({ resource }) => resource === 'poddisruptionbudgets.policy').length,
   };
-  const context = { ...base.context, recorderFor: () => recorder };
+  const context = { ...base.context, recorderFor: () => recorder, ...(discovery && { discovery }) };
   await whileRunning(base, createDisruptionController(context), () => play(stage));
 }
 
@@ -172,6 +177,33 @@ describe('the disruption controller', () => {
       expect(stage.reason()).toBe('SyncFailed');
       expect(stage.events).toEqual(['CalculateExpectedPodCountFailed']);
       expect(stage.statusWrites()).toBe(1);
+    });
+  });
+
+  test('does not repeat a sync that would fail again, but tries again after minutes', async () => {
+    const object = build(Gatherings, { name: 'all' }, { spec: { replicas: 4 } });
+    const { uid } = object.metadata;
+    const reference = { apiVersion: 'example.com/v1', kind: 'Gathering', name: 'all', uid, controller: true };
+    const owned = pod({ name: 'a', labels, status: runningStatus(), metadata: { ownerReferences: [reference] } });
+    const budget = disruptionBudget({ spec: { maxUnavailable: '50%' } });
+    let [isServed, requests] = [false, 0];
+    const discovery: Discovery = {
+      async kindFor() {
+        requests++;
+        return isServed ? Gatherings : undefined;
+      },
+      preferred: async () => ({ resources: [{ kind: Gatherings, verbs: new Set<string>() }], failures: new Map() }),
+      all: async () => ({ resources: [], failures: new Map() }),
+      refresh: async () => undefined,
+    };
+    await onStage({ pods: [owned], budget, discovery }, async (stage) => {
+      stage.server.seed(Gatherings, object);
+      await stage.pass(60_000);
+      expect([stage.reason(), stage.statusWrites()]).toEqual(['SyncFailed', 1]);
+      expect(requests).toBe(2); // the status that it writes causes the second
+      isServed = true;
+      await stage.pass(300_000);
+      expect(stage.budget().status).toMatchObject({ expectedPods: 4, desiredHealthy: 2 });
     });
   });
 

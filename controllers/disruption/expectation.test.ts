@@ -99,7 +99,7 @@ const rows: Row[] = [
     name: 'a controller that could not be read fails the sync',
     spec: { minAvailable: '10%' },
     pods: [...podsOf('a', 1), ...podsOf('b', 1)],
-    scales: { a: found('a', 1), b: { kind: 'failed', error: new Error('no scale') } },
+    scales: { a: found('a', 1), b: { kind: 'failed', error: new Error('no scale'), isLasting: false } },
     expected: 'no scale',
   },
   {

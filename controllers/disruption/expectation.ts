@@ -13,7 +13,14 @@ export type ControllerScale =
   | { readonly kind: 'found'; readonly uid: string; readonly replicas: number }
   /** The controller is deleted, or another object has its name. */
   | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly error: Error };
+  | Failed;
+
+export interface Failed {
+  readonly kind: 'failed';
+  readonly error: Error;
+  /** Another attempt fails too, until a pod or the API changes. */
+  readonly isLasting: boolean;
+}
 
 export type Expectation =
   | {
@@ -22,7 +29,7 @@ export type Expectation =
       readonly desiredHealthy: number;
       readonly unmanagedPods: readonly string[];
     }
-  | { readonly kind: 'failed'; readonly error: Error };
+  | Failed;
 
 /** No controller of a pod was found, so the number of expected pods is unknown. */
 class NoControllersError extends Error {
@@ -46,6 +53,24 @@ export function controllersOf(pods: readonly Cached<Pod>[]): ReadonlyMap<string,
 }
 
 /**
+ * The controllers whose scale is still unknown, in the order of their pods' names. None after the first failure, which
+ * alone decides: a budget over the pods of 200 Jobs reads one scale, not 200.
+ */
+export function selectUnread(
+  pods: readonly Cached<Pod>[],
+  scales: ReadonlyMap<string, ControllerScale>,
+): readonly Cached<OwnerReference>[] {
+  const inOrder = pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const unread: Cached<OwnerReference>[] = [];
+  for (const reference of controllersOf(inOrder).values()) {
+    const scale = scales.get(reference.uid);
+    if (scale === undefined) unread.push(reference);
+    else if (scale.kind !== 'found') break;
+  }
+  return unread;
+}
+
+/**
  * How many pods there should be, and how many of them must be healthy. `scales` has the uid of owner references as
  * keys.
  */
@@ -63,7 +88,7 @@ export function computeExpectation(
     return { kind: 'known', expectedPods: 0, desiredHealthy: 0, unmanagedPods: [] };
   }
   const failure = findFailure(pods, scales);
-  if (failure !== undefined) return { kind: 'failed', error: failure };
+  if (failure !== undefined) return failure;
   const expectedPods = sumOf(pods, scales);
   const unmanagedPods = pods.filter((pod) => controllerOf(pod) === undefined).map(({ metadata }) => metadata.name);
   const desiredHealthy =
@@ -76,7 +101,7 @@ export function computeExpectation(
 /**
  * The failure of the first pod by name: a message that changed with the order of the cache would be written every time.
  */
-function findFailure(pods: readonly Cached<Pod>[], scales: ReadonlyMap<string, ControllerScale>): Error | undefined {
+function findFailure(pods: readonly Cached<Pod>[], scales: ReadonlyMap<string, ControllerScale>): Failed | undefined {
   let first: { readonly name: string; readonly scale: ControllerScale | undefined } | undefined;
   for (const pod of pods) {
     const controller = controllerOf(pod);
@@ -86,8 +111,9 @@ function findFailure(pods: readonly Cached<Pod>[], scales: ReadonlyMap<string, C
     if (scale?.kind !== 'found') first = { name, scale };
   }
   if (first === undefined) return undefined;
-  if (first.scale?.kind === 'failed') return first.scale.error;
-  return new NoControllersError(`found no controllers for pod ${JSON.stringify(first.name)}`);
+  if (first.scale?.kind === 'failed') return first.scale;
+  const error = new NoControllersError(`found no controllers for pod ${JSON.stringify(first.name)}`);
+  return { kind: 'failed', error, isLasting: true };
 }
 
 /** Each controller counts once: all ReplicaSets of a Deployment count as the Deployment. */

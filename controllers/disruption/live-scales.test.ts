@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Kind, OwnerReference, Scale } from '../../pkg/api/index.ts';
 import type { Discovery } from '../../pkg/client/index.ts';
 import { apiError } from '../../test/support/recording-client.ts';
-import { readScale } from './live-scales.ts';
+import { createScaleReader } from './live-scales.ts';
 
 const v1: Kind = { group: 'example.com', version: 'v1', kind: 'Gathering', resource: 'gatherings', namespaced: true };
 const v2: Kind = { ...v1, version: 'v2' };
@@ -43,14 +43,15 @@ async function read(reference: Partial<OwnerReference>, scale: Scale | Error) {
   };
   const named = { apiVersion: 'example.com/v1', kind: 'Gathering', name: 'all', uid: 'u', ...reference };
   const deps = { client, discovery: discovery as Discovery };
-  const result = await readScale(named, 'default', deps, new AbortController().signal);
-  return { asked, shown: result.kind === 'failed' ? result.error.message : result };
+  const result = await createScaleReader(deps)(named, 'default', new AbortController().signal);
+  const isLasting = result.kind === 'failed' && result.isLasting;
+  return { asked, isLasting, shown: result.kind === 'failed' ? result.error.message : result };
 }
 
 const scaleOf = (uid: string): Scale => ({ metadata: { name: 'all', uid }, spec: { replicas: 4 } });
 const notFound = apiError(404, 'NotFound');
 
-describe('readScale', () => {
+describe('createScaleReader', () => {
   test('reads the scale in the preferred version of its resource', async () => {
     const { asked, shown } = await read({}, scaleOf('u'));
     expect(shown).toEqual({ kind: 'found', uid: 'u', replicas: 4 });
@@ -87,4 +88,10 @@ describe('readScale', () => {
   for (const { name, reference = {}, scale, shown } of rows) {
     test(`reports ${name}`, async () => expect((await read(reference, scale)).shown).toEqual(shown));
   }
+
+  test('says which failures last: a server that fails may answer the next request', async () => {
+    expect((await read({ apiVersion: 'batch/v1', kind: 'Job' }, notFound)).isLasting).toBe(true);
+    expect((await read({ kind: 'Nothing' }, notFound)).isLasting).toBe(true);
+    expect((await read({}, apiError(500, 'InternalError', 'broken'))).isLasting).toBe(false);
+  });
 });

@@ -24,27 +24,41 @@ class NoScaleError extends Error {
 }
 
 /** Reads the scale subresource of any served kind. An error is a result: the budget's status shows it. */
-export async function readScale(
+export type ScaleReader = (
   reference: Cached<OwnerReference>,
   namespace: string | undefined,
-  deps: LiveScalesDeps,
   signal: AbortSignal,
-): Promise<ControllerScale> {
-  try {
-    return await lookUp(reference, namespace, deps, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    return { kind: 'failed', error: asError(error) };
-  }
+) => Promise<ControllerScale>;
+
+/** The reader of one sync. It asks once for each kind whether it has a scale. */
+export function createScaleReader(deps: LiveScalesDeps): ScaleReader {
+  const asked = new Map<string, Promise<boolean>>();
+  const hasScale = (kind: Kind, signal: AbortSignal): Promise<boolean> => {
+    const id = `${apiVersionOf(kind)}/${kind.resource}`;
+    const answer = asked.get(id) ?? readHasScale(kind, deps.client, signal);
+    asked.set(id, answer);
+    return answer;
+  };
+  return async (reference, namespace, signal) => {
+    try {
+      return await lookUp(reference, namespace, { ...deps, hasScale }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return { kind: 'failed', error: asError(error), isLasting: error instanceof NoScaleError };
+    }
+  };
+}
+
+interface LookUpDeps extends LiveScalesDeps {
+  hasScale(kind: Kind, signal: AbortSignal): Promise<boolean>;
 }
 
 async function lookUp(
   { apiVersion, kind: kindName, name, uid }: Cached<OwnerReference>,
   namespace: string | undefined,
-  deps: LiveScalesDeps,
+  { client, discovery, hasScale }: LookUpDeps,
   signal: AbortSignal,
 ): Promise<ControllerScale> {
-  const { client, discovery } = deps;
   const kind = await discovery.kindFor(apiVersion, kindName, signal);
   if (kind === undefined) {
     throw new NoScaleError(`no matches for kind ${JSON.stringify(kindName)} in version ${JSON.stringify(apiVersion)}`);
@@ -58,7 +72,7 @@ async function lookUp(
   } catch (error) {
     if (!isNotFound(error)) throw error;
     // Either the object is deleted, or its kind has no scale. Only discovery can tell.
-    if (await hasScale(kind, client, signal)) return { kind: 'absent' };
+    if (await hasScale(kind, signal)) return { kind: 'absent' };
     throw new NoScaleError(`${resourceName(kind)} does not implement the scale subresource`);
   }
 }
@@ -83,7 +97,7 @@ const scaleVersions: ReadonlySet<string> = new Set([
   'apps/v1beta2',
 ]);
 
-async function hasScale(kind: Kind, client: Pick<Client, 'request'>, signal: AbortSignal): Promise<boolean> {
+async function readHasScale(kind: Kind, client: Pick<Client, 'request'>, signal: AbortSignal): Promise<boolean> {
   const path = `/${kind.group === '' ? 'api' : 'apis'}/${apiVersionOf(kind)}`;
   const { resources } = resourceListSchema.parse(await client.request({ method: 'GET', path }, signal));
   return (resources ?? []).some(

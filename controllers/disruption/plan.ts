@@ -8,7 +8,7 @@ import {
 import { serverMessage } from '../../pkg/client/index.ts';
 import type { NewEvent } from '../../pkg/events/index.ts';
 import { countHealthyPods, selectDisruptedPods } from './disrupted-pods.ts';
-import { computeExpectation, type ControllerScale } from './expectation.ts';
+import { computeExpectation, type ControllerScale, type Failed } from './expectation.ts';
 import { changedFailureStatus, changedStatus } from './status.ts';
 
 export interface BudgetSnapshot {
@@ -27,17 +27,23 @@ export interface BudgetPlan {
   readonly podEvents: readonly { readonly pod: Cached<Pod>; readonly event: NewEvent }[];
   /** The status to write; undefined if the budget already has it. */
   readonly status: PodDisruptionBudgetStatus | undefined;
-  /** When an eviction times out. */
+  /** When an eviction times out, or when to try again after a lasting failure. */
   readonly recheckAfterMs?: number | undefined;
   /** Why the budget could not be computed. The status says so too. */
-  readonly failure?: Error | undefined;
+  readonly failure?: Failed | undefined;
 }
+
+/**
+ * When to try again after a failure that only another pod or another API ends. Pods enqueue their budget; an API, as the
+ * definition of a custom resource, does not.
+ */
+const lastingFailureMs = 5 * 60_000;
 
 export function planBudget({ budget, pods, scales, nowMs }: BudgetSnapshot): BudgetPlan {
   const noPods: NewEvent[] =
     pods.length === 0 ? [{ type: 'Normal', reason: 'NoPods', message: 'No matching pods found' }] : [];
   const expectation = computeExpectation(budget, pods, scales);
-  if (expectation.kind === 'failed') return planFailure(budget, expectation.error, nowMs);
+  if (expectation.kind === 'failed') return planFailure(budget, expectation, nowMs);
 
   const { expectedPods, desiredHealthy, unmanagedPods } = expectation;
   const { waiting, notDeleted, nextTimeoutMs } = selectDisruptedPods(budget, pods, nowMs);
@@ -52,12 +58,13 @@ export function planBudget({ budget, pods, scales, nowMs }: BudgetSnapshot): Bud
 }
 
 /** Reports the failure in an event and in the status. A failure that the status already has is not reported again. */
-function planFailure(budget: Cached<PodDisruptionBudget>, failure: Error, nowMs: number): BudgetPlan {
-  const cause = serverMessage(failure);
+function planFailure(budget: Cached<PodDisruptionBudget>, failure: Failed, nowMs: number): BudgetPlan {
+  const cause = serverMessage(failure.error);
   const status = changedFailureStatus(budget, cause, nowMs);
   const message = `Failed to calculate the number of expected pods: ${cause}`;
   const event: NewEvent = { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message };
-  return { events: status === undefined ? [] : [event], podEvents: [], status, failure };
+  const recheckAfterMs = failure.isLasting ? lastingFailureMs : undefined;
+  return { events: status === undefined ? [] : [event], podEvents: [], status, recheckAfterMs, failure };
 }
 
 function unmanagedEvent({ spec }: Cached<PodDisruptionBudget>): NewEvent {
