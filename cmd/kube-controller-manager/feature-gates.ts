@@ -38,7 +38,6 @@ export const honouredGates: ReadonlySet<string> = new Set([
   'SELinuxChangePolicy',
   'SeparateTaintEvictionController',
   'StaleControllerConsistencyDaemonSet',
-  'StaleControllerConsistencyStatefulSet',
   'StatefulSetSemanticRevisionComparison',
   'StorageVersionAPI',
   'StorageVersionMigrator',

@@ -110,11 +110,13 @@ async function syncPods(
 ): Promise<PodsOutcome> {
   const availability = { minReadySeconds: set.spec.minReadySeconds ?? 0, nowMs };
   const maxUnavailable = deps.gates.maxUnavailable ? maxUnavailableOf(set) : undefined;
-  if (maxUnavailable !== undefined) {
-    deps.metrics.availability(set, maxUnavailable, countUnavailable({ arrangement, ...availability }));
-  }
   const plan = decided(planPods({ set, arrangement, versions, claims, maxUnavailable, ...availability }));
-  return applyPods(plan, set, deps, signal);
+  const outcome = await applyPods(plan, set, deps, signal);
+  if (maxUnavailable === undefined) return outcome;
+  // Like the Go binary: a sync that does not come to the update leaves the number of the last that did.
+  const lacking = outcome.reachedUpdate ? countUnavailable({ arrangement, ...availability }) : undefined;
+  deps.metrics.availability(set, maxUnavailable, lacking);
+  return outcome;
 }
 
 /** Returns the error, so that the later steps are still taken. */

@@ -28,6 +28,7 @@ const planOf = (plan: Partial<PodsPlan>): PodsPlan => ({
   replicas: [],
   retention: [],
   scaleDown: [],
+  reachesUpdate: true,
   outdated: [],
   ...plan,
 });
@@ -53,7 +54,7 @@ describe('applyPods', () => {
     const { deps, written, said } = setUp();
     const claims = { create: [claim('data-web-0'), claim('log-web-0')], terminating: [] };
     const outcome = await applyPods(planOf({ replicas: [[create(0, { claims })]] }), set, deps, signal);
-    expect(outcome).toEqual({ deletedForUpdate: 0, changesPods: true, error: undefined });
+    expect(outcome).toEqual({ deletedForUpdate: 0, reachedUpdate: true, changesPods: true, error: undefined });
     expect(written()).toEqual([
       'create persistentvolumeclaims default/data-web-0',
       'create persistentvolumeclaims default/log-web-0',
@@ -119,8 +120,8 @@ describe('applyPods', () => {
       });
       const replicas = [0, 1, 2, 3, 4].map((ordinal) => [create(ordinal)]);
       const scaleDown = [frozen(pod({ name: 'web-9' }))];
-      const { error } = await applyPods(planOf({ isOrdered, replicas, scaleDown }), set, deps, signal);
-      expect(error).toMatchObject({ reason: 'Forbidden' });
+      const outcome = await applyPods(planOf({ isOrdered, replicas, scaleDown }), set, deps, signal);
+      expect(outcome).toMatchObject({ reachedUpdate: false, error: { reason: 'Forbidden' } });
       expect(written()).toHaveLength(attempts);
     }
   });
@@ -129,7 +130,7 @@ describe('applyPods', () => {
     const { client, deps, said } = setUp();
     const outdated = [frozen(client.seed(Pods, pod({ name: 'web-2' }))), frozen(pod({ name: 'web-1' }))];
     const outcome = await applyPods(planOf({ outdated }), set, deps, signal);
-    expect(outcome).toEqual({ deletedForUpdate: 2, changesPods: true, error: undefined }); // one was already deleted
+    expect(outcome).toMatchObject({ deletedForUpdate: 2, error: undefined }); // one was already deleted
     const uids = outdated.map(({ metadata }) => ({ preconditions: { uid: metadata.uid } }));
     expect(client.writes.map(({ body }) => body)).toEqual(uids);
     expect(said()).toEqual([

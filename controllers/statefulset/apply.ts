@@ -39,6 +39,8 @@ interface Writing extends ApplyDeps {
 
 export interface PodsOutcome {
   readonly deletedForUpdate: number;
+  /** Whether the sync came to the update. */
+  readonly reachedUpdate: boolean;
   /** Whether pods were to be created or deleted. Their events enqueue the set. */
   readonly changesPods: boolean;
   /** The first error. The status is written in any case. */
@@ -55,17 +57,19 @@ export async function applyPods(
   const writing: Writing = { ...deps, set };
   const changesPods = isChangingPods(plan);
   let deletedForUpdate = 0;
+  let reachedUpdate = false;
   try {
     await forEach(plan.replicas, plan.isOrdered, (steps) => applySteps(steps, writing, signal));
     await forEach(plan.retention, plan.isOrdered, (retention) => applyRetention(retention, writing, signal));
     await forEach(plan.scaleDown, plan.isOrdered, (pod) => deletePod(pod, writing, signal));
+    reachedUpdate = plan.reachesUpdate;
     for (const pod of plan.outdated) {
       await deletePod(pod, writing, signal);
       deletedForUpdate++;
     }
-    return { deletedForUpdate, changesPods, error: undefined };
+    return { deletedForUpdate, reachedUpdate, changesPods, error: undefined };
   } catch (error) {
-    return { deletedForUpdate, changesPods, error: asError(error) };
+    return { deletedForUpdate, reachedUpdate, changesPods, error: asError(error) };
   }
 }
 

@@ -1,14 +1,5 @@
-import {
-  keyOf,
-  PersistentVolumeClaims,
-  Pods,
-  StatefulSets,
-  type Cached,
-  type Kind,
-  type ObjectKey,
-  type StatefulSet,
-} from '../../pkg/api/index.ts';
-import { defineCounter, defineGauge, type MetricsRegistry } from '../../pkg/metrics/index.ts';
+import { keyOf, type Cached, type ObjectKey, type StatefulSet } from '../../pkg/api/index.ts';
+import { defineGauge, type MetricsRegistry } from '../../pkg/metrics/index.ts';
 
 /** Called by the controller. */
 export type StatefulSetMetrics = ReturnType<typeof createStatefulSetMetrics>;
@@ -27,15 +18,6 @@ export function createStatefulSetMetrics(registry: MetricsRegistry) {
     help: 'Current number of unavailable pods in StatefulSet',
     labels: perSet,
   });
-  const skips = defineCounter(registry, {
-    name: 'statefulset_controller_stale_sync_skips_total',
-    help: 'Skipped StatefulSet syncs: a cache had not observed the last write yet',
-    labels: ['group', 'resource'],
-  });
-  const skipsOf = ({ group, resource }: Pick<Kind, 'group' | 'resource'>) => skips.with({ group, resource });
-  const skipCounters = new Map(
-    [Pods, PersistentVolumeClaims, StatefulSets].map((kind) => [kind.resource, skipsOf(kind)]),
-  );
   const known = new Map<ObjectKey, SetLabels>();
   const forget = (key: ObjectKey): void => {
     const labels = known.get(key);
@@ -45,17 +27,15 @@ export function createStatefulSetMetrics(registry: MetricsRegistry) {
     known.delete(key);
   };
   return {
-    /** How many pods of the set may be unavailable, and how many are. */
-    availability(set: Cached<StatefulSet>, limit: number, lacking: number): void {
+    /** How many pods of the set may be unavailable, and how many are, if the sync has counted them. */
+    availability(set: Cached<StatefulSet>, limit: number, lacking: number | undefined): void {
       const labels = labelsOf(set);
       maxUnavailable.with(labels).set(limit);
-      unavailable.with(labels).set(lacking);
+      if (lacking !== undefined) unavailable.with(labels).set(lacking);
       known.set(keyOf(set), labels);
     },
     /** Removes the series of a deleted set. */
     forget,
-    /** Counts a skipped sync. Like the Go binary, it does not count waits for revisions. */
-    waitedFor: ({ resource }: Pick<Kind, 'resource'>): void => skipCounters.get(resource)?.inc(),
   };
 }
 

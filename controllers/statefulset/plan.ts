@@ -49,6 +49,8 @@ export interface PodsPlan {
   /** The owners of claims that belong to pods of a scale-down. */
   readonly retention: readonly RetentionPlan[];
   readonly scaleDown: readonly Cached<Pod>[];
+  /** Whether the sync comes to the update: no earlier part has to wait, and the strategy is not OnDelete. */
+  readonly reachesUpdate: boolean;
   /** Pods to delete because they are not at the update revision. */
   readonly outdated: readonly Cached<Pod>[];
 }
@@ -68,7 +70,14 @@ export interface PlanInput extends Availability {
   readonly maxUnavailable: number | undefined;
 }
 
-const nothing: PodsPlan = { isOrdered: true, replicas: [], retention: [], scaleDown: [], outdated: [] };
+const nothing: PodsPlan = {
+  isOrdered: true,
+  replicas: [],
+  retention: [],
+  scaleDown: [],
+  reachesUpdate: false,
+  outdated: [],
+};
 
 export function planPods(input: PlanInput): PodsPlan {
   const { set, arrangement } = input;
@@ -80,8 +89,9 @@ export function planPods(input: PlanInput): PodsPlan {
     .map(({ pod, ordinal }) => planRetention(set, podAsUser(pod, ordinal), input.claims))
     .filter(({ update }) => update.length > 0);
   const plan = { isOrdered, replicas: steps, retention, scaleDown: selectCondemned(input, isOrdered) };
-  const mayUpdate = !isOrdered || arrangement.condemned.length === 0; // scaling comes before updates
-  return { ...plan, outdated: mayUpdate ? selectOutdated(input) : [] };
+  const isScaled = !isOrdered || arrangement.condemned.length === 0; // scaling comes before updates
+  const reachesUpdate = isScaled && set.spec.updateStrategy?.type !== 'OnDelete';
+  return { ...plan, reachesUpdate, outdated: reachesUpdate ? selectOutdated(input) : [] };
 }
 
 function planReplicas(

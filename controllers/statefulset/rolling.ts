@@ -19,12 +19,11 @@ export function maxUnavailableOf(set: Cached<StatefulSet>): number {
 
 /**
  * The pods to delete because they are not at the update revision, the highest ordinal first and none below the
- * partition. Without `maxUnavailable`, one pod at a time, and only after all pods above it are available.
+ * partition. Without `maxUnavailable`, one pod at a time, and only after all pods above it are available. Not for OnDelete.
  */
 export function selectOutdated(input: RollingInput): readonly Cached<Pod>[] {
   const { set, arrangement, versions, maxUnavailable } = input;
-  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
-  if (type === 'OnDelete') return [];
+  const { rollingUpdate } = set.spec.updateStrategy ?? {};
   const above = arrangement.replicas.slice(rollingUpdate?.partition ?? 0).toReversed();
   const isOutdated = (pod: Cached<Pod>): boolean =>
     revisionOf(pod) !== versions.update.name && !isBeingDeleted(pod.metadata);

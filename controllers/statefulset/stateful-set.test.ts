@@ -11,7 +11,7 @@ import {
 } from '../../pkg/api/index.ts';
 import { controllerRevision, pod, runningStatus, statefulSet } from '../../test/support/builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
-import { countedBy, withStaleCache } from '../../test/support/stale-cache.ts';
+import { withStaleCache } from '../../test/support/stale-cache.ts';
 import { createStatefulSetController } from './stateful-set.ts';
 
 const run = (test: TestContext, use: () => Promise<void>): Promise<void> =>
@@ -137,17 +137,9 @@ describe('the StatefulSet controller', () => {
     });
   });
 
-  const gate = 'StaleControllerConsistencyStatefulSet';
-  const counter = 'statefulset_controller_stale_sync_skips_total';
-  const pods = [`${counter}{group="",resource="pods"}`];
-  const staleCaches = [
-    { name: 'counts syncs that wait for own pods, with the gate on', stale: Pods, gates: [gate], counted: pods },
-    { name: 'counts no sync with the gate off, but waits', stale: Pods, gates: [], counted: [] },
-    { name: 'counts no sync that waits for a revision', stale: ControllerRevisions, gates: [gate], counted: [] },
-  ];
-  for (const { name, stale, gates, counted } of staleCaches) {
-    test(name, async () => {
-      const context = withStaleCache(createTestContext(), stale, gates);
+  for (const stale of [Pods, ControllerRevisions]) {
+    test(`waits until its cache has observed its own ${stale.resource}`, async () => {
+      const context = withStaleCache(createTestContext(), stale, []);
       const podManagementPolicy = 'Parallel';
       const web = context.server.seed(StatefulSets, statefulSet({ name: 'web', spec: { podManagementPolicy } }));
       await run(context, async () => {
@@ -157,7 +149,39 @@ describe('the StatefulSet controller', () => {
         await settle();
       });
       expect(namesOf(context.server.stored(Pods))).toEqual(['web-0']);
-      expect(await countedBy(counter, context)).toEqual(counted);
+    });
+  }
+
+  const unavailable = 'statefulset_controller_statefulset_unavailable_replicas';
+  const limit = 'statefulset_controller_statefulset_max_unavailable';
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  const gauges: { name: string; set: Parameters<typeof statefulSet>[0]; shown: string[] }[] = [
+    { name: 'whose update may go on', set: { spec: { podManagementPolicy: 'Parallel' } }, shown: [limit, unavailable] },
+    { name: 'that waits for a pod', set: {}, shown: [limit] },
+    {
+      name: 'with OnDelete',
+      set: { spec: { podManagementPolicy: 'Parallel', updateStrategy: { type: 'OnDelete' } } },
+      shown: [limit],
+    },
+    { name: 'without pods', set: { spec: { replicas: 0 } }, shown: [limit, unavailable] },
+    { name: 'that is being deleted', set: { metadata: { deletionTimestamp, finalizers: ['orphan'] } }, shown: [limit] },
+  ];
+  for (const { name, set, shown } of gauges) {
+    test(`has ${shown.length === 2 ? 'the' : 'no'} number of unavailable pods of a set ${name}`, async () => {
+      const base = createTestContext();
+      const gates = { isEnabled: (gate: string) => gate === 'MaxUnavailableStatefulSet' };
+      const context = { ...base, context: { ...base.context, gates } };
+      const web = statefulSet({ name: 'web', ...set });
+      context.server.seed(StatefulSets, web);
+      const owner = { kind: StatefulSets, object: web };
+      const data = { spec: { template: { ...web.spec.template, $patch: 'replace' } } };
+      context.server.seed(
+        ControllerRevisions,
+        controllerRevision({ name: 'web-1', labels: { app: 'web' }, owner }, { data }),
+      );
+      await run(context, settle);
+      const text = await base.context.metrics.metrics();
+      expect([limit, unavailable].filter((gauge) => text.includes(`${gauge}{`))).toEqual(shown);
     });
   }
 

@@ -52,7 +52,6 @@ export function createStatefulSetController(context: ControllerContext, workers:
     written: deps.pendingPods,
   });
   const revisionsOf = createRevisionClaims({ ...deps, revisions });
-  const countsSkips = context.gates.isEnabled('StaleControllerConsistencyStatefulSet');
 
   sets.addIndex(setsByClaimPrefix);
   const handlers = [
@@ -81,7 +80,6 @@ export function createStatefulSetController(context: ControllerContext, workers:
     primary: sets.store,
     ownWrites: [deps.pendingPods, deps.pendingClaims, deps.pendingRevisions, deps.pendingSets],
     recheckMs,
-    onStale: countsSkips ? deps.metrics.waitedFor : undefined,
     forget(key: ObjectKey): void {
       deps.metrics.forget(key);
       deps.statusPace.forget(key);
