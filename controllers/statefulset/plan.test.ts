@@ -229,6 +229,22 @@ describe('the claims of pods', () => {
     expect(step).toMatchObject({ kind: 'provide', claims: { create: [{ metadata: { name: 'data-web-0' } }] } });
   });
 
+  test('are written once for a pending pod that gets its identity and its volumes too', () => {
+    const policy = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' } };
+    const claims = [persistentVolumeClaim({ name: 'data-web-0' })];
+    const given = { pods: { 0: 'pending' }, spec: { ...spec, ...parallel, ...policy } } as const;
+    const [steps = []] = plan({ ...given, claims }).replicas;
+    expect(steps).toMatchObject([
+      { kind: 'provide', retention: { update: [{ claim: { metadata: { name: 'data-web-0' } } }] } },
+      { kind: 'update', claims: { create: [] }, retention: { update: [] }, fixed: { metadata: { name: 'web-0' } } },
+    ]);
+    const [missing = []] = plan(given).replicas;
+    expect(missing).toMatchObject([
+      { kind: 'provide', claims: { create: [{ metadata: { name: 'data-web-0' } }] } },
+      { kind: 'update', claims: { create: [] } },
+    ]);
+  });
+
   test('keep the pod waiting while the claim of an earlier pod exists', () => {
     const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web-0', uid: 'earlier', controller: true };
     const claims = [persistentVolumeClaim({ name: 'data-web-0', metadata: { ownerReferences: [owner] } })];

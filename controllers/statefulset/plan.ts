@@ -132,33 +132,37 @@ function planPod(input: PlanInput, pod: Cached<Pod>, ordinal: number): readonly 
   if (isPodFinished(pod)) return isBeingDeleted(pod.metadata) ? [] : [{ kind: 'replace', pod }];
   const retention = planRetention(set, podAsUser(pod, ordinal), known);
   const steps: Step[] = [];
-  if (pod.status?.phase === 'Pending' && claimTemplatesOf(set).length > 0) {
+  const isProvided = pod.status?.phase === 'Pending' && claimTemplatesOf(set).length > 0;
+  if (isProvided) {
     const claims = planClaims(set, ordinal, known);
     steps.push({ kind: 'provide', podName: pod.metadata.name, claims, retention });
   }
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
   if (isOrdered && isInTheWay(pod, input)) return steps;
-  const update = planUpdate(input, pod, ordinal, retention);
-  // The previous step has changed the owners already.
-  if (update !== undefined && (steps.length === 0 || update.fixed !== undefined)) steps.push(update);
-  return steps;
+  const update = planUpdate(input, pod, ordinal, isProvided ? undefined : retention);
+  return update === undefined ? steps : [...steps, update];
 }
 
+const noClaims: ClaimsPlan = { create: [], terminating: [] };
+const noRetention: RetentionPlan = { conflicts: [], update: [] };
+
+/** Without `retention`, the step before this one writes the claims. A second write would have an old resource version. */
 function planUpdate(
   { set, claims: known }: PlanInput,
   pod: Cached<Pod>,
   ordinal: number,
-  retention: RetentionPlan,
+  retention: RetentionPlan | undefined,
 ): Extract<Step, { kind: 'update' }> | undefined {
   const storage = hasStorage(set, pod);
   const isFixed = storage && hasIdentity(set, pod);
-  if (isFixed && retention.update.length === 0) return undefined;
+  const changesOwners = retention !== undefined && retention.update.length > 0;
+  if (isFixed && !changesOwners) return undefined;
   return {
     kind: 'update',
     podName: pod.metadata.name,
     fixed: isFixed ? undefined : withIdentity(set, pod, ordinal),
-    claims: storage ? { create: [], terminating: [] } : planClaims(set, ordinal, known),
-    retention: retention.update.length > 0 ? retention : { conflicts: [], update: [] },
+    claims: storage || retention === undefined ? noClaims : planClaims(set, ordinal, known),
+    retention: changesOwners ? retention : noRetention,
   };
 }
 
