@@ -85,7 +85,7 @@ export function storeUpdate(
   const errors = [
     ...validateMetadata(draft.metadata, () => undefined),
     ...validateMetadataUpdate(draft.metadata, previous.metadata),
-    ...(options.target === 'object' ? (rules.validate?.(draft) ?? []) : []),
+    ...(options.target === 'object' ? (rules.validate?.(draft, previous) ?? []) : []),
     ...(options.target === 'object' ? (rules.validateUpdate?.(draft, previous) ?? []) : []),
     ...(options.target === 'status' ? (rules.validateStatus?.(draft, previous) ?? []) : []),
     ...validateCustom(draft, resource),

@@ -35,7 +35,8 @@ export interface Rules<T extends KubeObject = KubeObject> {
   beforeUpdate?(object: T, old: T, context: WriteContext): void;
   beforeStatusUpdate?(object: T, old: T, context: WriteContext): void;
   beforeApproval?(object: T, old: T, context: WriteContext): void;
-  validate?(object: T): FieldError[];
+  /** Runs for new and for changed objects. `old` is absent for a new one. */
+  validate?(object: T, old?: T): FieldError[];
   validateUpdate?(object: T, old: T): FieldError[];
   /** Runs for updates of the status alone. */
   validateStatus?(object: T, old: T): FieldError[];

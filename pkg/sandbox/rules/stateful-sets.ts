@@ -1,10 +1,17 @@
-import { isEqualJson, type PodTemplateSpec, type StatefulSet } from '../../api/index.ts';
+import {
+  apiVersionOf,
+  isEqualJson,
+  PersistentVolumeClaims,
+  type PodTemplateSpec,
+  type StatefulSet,
+} from '../../api/index.ts';
 import type { FieldError } from '../failure.ts';
 import { isZeroAmount, validateAmount, validateNotMoreThanAll } from './amounts.ts';
 import { labelProblem } from './names.ts';
 import { validateTemplate } from './pod-validation.ts';
 import { defineRules, invalidValue, notNegative, unsupported } from './rules.ts';
-import { defaultTemplate } from './workloads.ts';
+import { validateClaimSpec } from './volumes.ts';
+import { defaultTemplate, validateCollisionCount } from './workloads.ts';
 
 type StatefulSetSpec = StatefulSet['spec'];
 
@@ -28,18 +35,22 @@ export const statefulSetRules = defineRules<StatefulSet>({
     for (const claim of spec.volumeClaimTemplates ?? []) {
       if (claim.spec !== undefined) claim.spec.volumeMode ??= 'Filesystem';
       claim.status = { phase: 'Pending' };
+      claim.apiVersion = apiVersionOf(PersistentVolumeClaims);
+      claim.kind = PersistentVolumeClaims.kind;
     }
     defaultTemplate(spec.template);
   },
   beforeCreate: ({ spec }, { featureGates }) => prepareMaxUnavailable(spec, undefined, featureGates),
   beforeUpdate: ({ spec }, old, { featureGates }) => prepareMaxUnavailable(spec, old.spec, featureGates),
-  validate: ({ spec }) => [
+  validate: ({ spec }, old) => [
     ...validatePodManagement(spec.podManagementPolicy),
     ...validateUpdateStrategy(spec.updateStrategy),
     ...validateRetention(spec.persistentVolumeClaimRetentionPolicy),
+    ...(old === undefined ? validateClaimTemplates(spec) : []), // fixed: invalid ones of earlier releases may remain
     ...notNegative('spec.replicas', spec.replicas),
     ...notNegative('spec.minReadySeconds', spec.minReadySeconds),
     ...notNegative('spec.ordinals.start', spec.ordinals?.start),
+    ...(old === undefined ? validateServiceName(spec.serviceName) : []),
     ...validateTemplate(withClaims(spec), spec.selector, 'StatefulSet'),
   ],
   validateUpdate(next, old) {
@@ -52,7 +63,40 @@ export const statefulSetRules = defineRules<StatefulSet>({
       "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
     return [{ type: 'Forbidden', field: 'spec', detail }];
   },
+  validateStatus: ({ status }, old) => [
+    ...validateCounts(status),
+    ...validateCollisionCount(status?.collisionCount, old.status?.collisionCount),
+  ],
 });
+
+function validateClaimTemplates({ volumeClaimTemplates = [] }: StatefulSetSpec): FieldError[] {
+  return volumeClaimTemplates.flatMap(({ spec }, index) =>
+    validateClaimSpec(spec, `spec.volumeClaimTemplates[${index}].spec`),
+  );
+}
+
+function validateServiceName(name = ''): FieldError[] {
+  const problem = name === '' ? undefined : labelProblem(name);
+  return problem === undefined ? [] : [invalidValue('spec.serviceName', name, problem)];
+}
+
+const parts = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const;
+const numbers = ['replicas', ...parts, 'observedGeneration', 'collisionCount'] as const;
+
+function validateCounts(status: Partial<StatefulSet['status']> = {}): FieldError[] {
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
+  const errors = numbers.flatMap((name) => notNegative(`status.${name}`, status[name]));
+  for (const name of parts) {
+    const count = status[name] ?? 0;
+    if (count <= replicas) continue;
+    errors.push(invalidValue(`status.${name}`, count, 'cannot be greater than status.replicas'));
+  }
+  if (availableReplicas > readyReplicas) {
+    const detail = 'cannot be greater than status.readyReplicas';
+    errors.push(invalidValue('status.availableReplicas', availableReplicas, detail));
+  }
+  return errors;
+}
 
 /** Defaults the field with its gate on. With the gate off, drops it unless the old object has it. */
 function prepareMaxUnavailable(

@@ -11,7 +11,7 @@ import {
 } from '../../api/index.ts';
 import { nanoValue } from '../../quantities/index.ts';
 import type { FieldError } from '../failure.ts';
-import { defineRules, immutable, required, type WriteContext } from './rules.ts';
+import { defineRules, immutable, invalidValue, required, unsupported, type WriteContext } from './rules.ts';
 
 /** The StorageObjectInUseProtection admission plugin. */
 function addFinalizer({ metadata }: KubeObject, finalizer: string): void {
@@ -115,6 +115,33 @@ function validateClaimUpdate(claim: PersistentVolumeClaim, old: PersistentVolume
   if (size < before && size <= sizeOf(old.status?.capacity)) {
     const field = 'spec.resources.requests.storage';
     errors.push({ type: 'Forbidden', field, detail: 'field can not be less than status.capacity' });
+  }
+  return errors;
+}
+
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const volumeModes = ['Block', 'Filesystem'];
+
+export function validateClaimSpec(spec: PersistentVolumeClaim['spec'] = {}, field: string): FieldError[] {
+  const modes = spec.accessModes ?? [];
+  const modesField = `${field}.accessModes`;
+  const errors: FieldError[] = [];
+  if (modes.length === 0) errors.push(required(modesField, 'at least 1 access mode is required'));
+  for (const mode of modes) if (!accessModes.includes(mode)) errors.push(unsupported(modesField, mode, accessModes));
+  const shared = modes.some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode));
+  if (shared && modes.includes('ReadWriteOncePod')) {
+    const detail = 'may not use ReadWriteOncePod with other access modes';
+    errors.push({ type: 'Forbidden', field: modesField, detail });
+  }
+  const storage = ownValue(spec.resources?.requests, 'storage');
+  const storageField = `${field}.resources[storage]`;
+  if (storage === undefined) errors.push(required(storageField));
+  else if ((nanoValue(storage) ?? 0n) <= 0n) {
+    errors.push(invalidValue(storageField, storage, 'must be greater than zero'));
+  }
+  const { volumeMode } = spec;
+  if (volumeMode !== undefined && !volumeModes.includes(volumeMode)) {
+    errors.push(unsupported(`${field}.volumeMode`, volumeMode, volumeModes));
   }
   return errors;
 }
