@@ -78,6 +78,11 @@ describe('a StatefulSet', () => {
       pods: ['adopts-orphans-0', 'adopts-orphans-1', 'adopts-orphans-other'],
     },
     { name: 'releases-relabelled', does: 'releases pods', pods: ['releases-relabelled-0'] },
+    {
+      name: 'scales-down-past-unhealthy',
+      does: 'deletes pods above one that is not ready',
+      pods: ['scales-down-past-unhealthy-0'],
+    },
     { name: 'being-deleted', does: 'replaces nothing while it is being deleted', pods: ['being-deleted-1'] },
   ];
   for (const { name, does, pods } of rows) {
@@ -140,15 +145,18 @@ test('updates maxUnavailable pods at once with both policies, as the Go binary d
     flags: [...base.flags, '--feature-gates=MaxUnavailableStatefulSet=true'],
     async run(stage, signal) {
       const user = userOf(stage, signal);
-      const rollingUpdate = { maxUnavailable: '50%' };
-      const policies = ['Parallel', 'OrderedReady'].entries();
-      const updateStrategy = { type: 'RollingUpdate', rollingUpdate };
-      for (const [index, podManagementPolicy] of policies) {
-        await user.statefulSet(`set-${index}`, { replicas: 5, podManagementPolicy, updateStrategy });
-      }
-      for (const name of ['set-0', 'set-1']) await user.untilSettled(name, 5);
-      for (const name of ['set-0', 'set-1']) await user.update(name, 'two');
-      for (const name of ['set-0', 'set-1']) await user.untilSettled(name, 5);
+      const limits = [{ maxUnavailable: '50%' }, { maxUnavailable: 2 }, { maxUnavailable: 2, partition: 2 }];
+      const sets = ['Parallel', 'OrderedReady'].flatMap((podManagementPolicy) =>
+        limits.map((rollingUpdate, index) => ({
+          name: `${podManagementPolicy.toLowerCase()}-${index}`,
+          updated: 5 - (rollingUpdate.partition ?? 0),
+          spec: { replicas: 5, podManagementPolicy, updateStrategy: { type: 'RollingUpdate', rollingUpdate } },
+        })),
+      );
+      for (const { name, spec } of sets) await user.statefulSet(name, spec);
+      for (const { name } of sets) await user.untilSettled(name, 5);
+      for (const { name } of sets) await user.update(name, 'two');
+      for (const { name, updated } of sets) await user.untilSettled(name, 5, { updated });
     },
   };
   expect(await runWithBoth(cluster(), limited, {}, nodes().signal)).toEqual([]);

@@ -17,6 +17,8 @@ const rolling = (rollingUpdate?: object): StatefulSet['spec']['updateStrategy'] 
   ...(rollingUpdate === undefined ? {} : { rollingUpdate }),
 });
 
+const scheduledBy = (schedulerName: string): object => ({ template: { spec: { schedulerName } } });
+
 /** Scales down a set with claims. The owners of the claims decide what the garbage collector does with them. */
 function retains(whenDeleted: string, whenScaled: string) {
   return async (user: StatefulSetUser, name: string): Promise<void> => {
@@ -217,6 +219,36 @@ const scenarios: Readonly<Record<string, (user: StatefulSetUser, name: string) =
     await user.until(StatefulSets, name, ({ status }) => status?.updatedReplicas === 1 && status.readyReplicas === 1);
     await user.update(name, 'good', { [podSettingNames.neverReady]: null });
     return user.untilSettled(name, 2);
+  },
+
+  /** Nobody schedules the pods of a bad revision. They are deleted without a delay: no kubelet has to stop them. */
+  async 'unscheduled-in-order'(user, name) {
+    await user.statefulSet(name, { replicas: 2 });
+    await user.untilSettled(name, 2);
+    await user.change(name, scheduledBy('nobody'));
+    await user.until(StatefulSets, name, ({ status }) => status?.updatedReplicas === 1 && status.readyReplicas === 1);
+    await user.change(name, scheduledBy('default-scheduler'));
+    await user.until(StatefulSets, name, ({ metadata, status }) => status?.observedGeneration === metadata.generation);
+    await user.replacePod(`${name}-1`);
+    return user.untilSettled(name, 2);
+  },
+
+  async 'unscheduled-in-parallel'(user, name) {
+    await user.statefulSet(name, { replicas: 3, podManagementPolicy: 'Parallel', updateStrategy: rolling() });
+    await user.untilSettled(name, 3);
+    await user.change(name, scheduledBy('nobody'));
+    await user.until(StatefulSets, name, ({ status }) => status?.updatedReplicas === 1 && status.readyReplicas === 2);
+    await user.change(name, scheduledBy('default-scheduler'));
+    return user.untilSettled(name, 3);
+  },
+
+  async 'scales-down-past-unhealthy'(user, name) {
+    await user.statefulSet(name, { replicas: 3 });
+    await user.untilSettled(name, 3);
+    await user.patch(Pods, `${name}-1`, { metadata: { annotations: neverReady } });
+    await user.until(StatefulSets, name, ({ status }) => status?.readyReplicas === 2);
+    await user.scaleTo(name, 1);
+    return user.untilSettled(name, 1);
   },
 
   async undone(user, name) {
