@@ -108,6 +108,7 @@ describe('a budget', () => {
     { name: 'scaled', does: 'follows the scale of its controller', numbers: [4, 2, 4, 2] },
     { name: 'evicted', does: 'allows evictions one after the other', numbers: [3, 2, 3, 1] },
     { name: 'custom-resource', does: 'finds the scale of a custom resource', numbers: [4, 1, 1, 0] },
+    { name: 'many-controllers', does: 'adds up the scales of many controllers', numbers: [50, 25, 14, 0] },
     { name: 'unmanaged', does: 'expects no pod without a controller', numbers: [0, 0, 1, 0] },
     { name: 'without-selector', does: 'guards nothing without a selector', numbers: [0, 1, 0, 0] },
   ];
@@ -124,6 +125,7 @@ describe('a budget', () => {
 
   const failures = {
     'custom-resource-gone': 'found no controllers for pod "custom-resource-gone"',
+    'many-controllers-without-scale': 'crowds.budgets.example.com does not implement the scale subresource',
     'custom-resource-without-scale': 'crowds.budgets.example.com does not implement the scale subresource',
     'unknown-kind': 'no matches for kind "Nothing" in version "budgets.example.com/v1"',
     'daemon-set': 'daemonsets.apps does not implement the scale subresource',
@@ -221,6 +223,19 @@ describe('our controller', () => {
     expect(refusal?.serverMessage).toBe("Cannot evict pod as it would violate the pod's disruption budget.");
     const message = 'The disruption budget guarded needs 1 healthy pods and has 1 currently';
     expect(refusal?.causes).toEqual([{ reason: 'DisruptionBudget', message }]);
+  });
+
+  test('an unhealthy pod may be evicted while enough others are healthy', async () => {
+    const healthy = await user.readyPod('healthy', 'guarded');
+    const annotations = { 'hollow-node/never-ready': 'true' };
+    const sick = await user.pod('sick', { app: 'guarded', annotations });
+    await user.until(Pods, 'sick', ({ status }) => status?.phase === 'Running');
+    await user.budget('guarded', { minAvailable: 1, unhealthyPodEvictionPolicy: 'IfHealthyBudget' });
+    await user.untilBudget('guarded', { expectedPods: 2, currentHealthy: 1, disruptionsAllowed: 0 });
+    expect(apiErrorOf(await user.tryToEvict(healthy))?.causes).toMatchObject([{ reason: 'DisruptionBudget' }]);
+    expect(await user.tryToEvict(sick)).toBeUndefined();
+    await user.untilBudget('guarded', { expectedPods: 1, currentHealthy: 1 });
+    expect(apiErrorOf(await user.tryToEvict(healthy))?.causes).toMatchObject([{ reason: 'DisruptionBudget' }]);
   });
 
   test('an unhealthy pod may be evicted with AlwaysAllow', async ({ signal }) => {

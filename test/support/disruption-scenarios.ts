@@ -26,6 +26,14 @@ async function readySet(user: BudgetUser, name: string, replicas: number): Promi
   await user.untilAvailable(ReplicaSets, name, replicas);
 }
 
+/** Ready pods, each of a custom resource that wants four. */
+async function ownPods(user: BudgetUser, name: string, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const object = await user.custom(Gatherings, `${name}-${index}`, 4);
+    await user.readyPod(`${name}-${index}`, name, { kind: Gatherings.kind, object });
+  }
+}
+
 /** One behaviour each, on separate objects of the same name. */
 const scenarios: Readonly<Record<string, (user: BudgetUser, name: string) => Promise<unknown>>> = {
   async 'min-available'(user, name) {
@@ -172,6 +180,24 @@ const scenarios: Readonly<Record<string, (user: BudgetUser, name: string) => Pro
     await user.readyPod(name, name, { kind: Gatherings.kind, object });
     await user.budget(name, { maxUnavailable: '75%' });
     return user.untilBudget(name, { expectedPods: 4, desiredHealthy: 1, currentHealthy: 1 });
+  },
+
+  async 'many-controllers'(user, name) {
+    await readySet(user, name, 2);
+    await ownPods(user, name, 12);
+    await user.budget(name, { maxUnavailable: '50%' });
+    return user.untilBudget(name, { expectedPods: 50, desiredHealthy: 25, currentHealthy: 14 });
+  },
+
+  async 'many-controllers-without-scale'(user, name) {
+    await readySet(user, name, 2);
+    await ownPods(user, name, 2);
+    for (const one of ['p', 'q', 'r']) {
+      const object = await user.custom(Crowds, `${name}-${one}`, 4);
+      await user.readyPod(`${name}-${one}`, name, { kind: Crowds.kind, object });
+    }
+    await user.budget(name, { maxUnavailable: 1 });
+    return user.untilReason(name, 'SyncFailed');
   },
 
   async 'custom-resource-gone'(user, name) {
