@@ -91,6 +91,11 @@ describe('a DaemonSet', () => {
     },
     { name: 'returns-after-taint', does: 'runs again when a taint is removed' },
     { name: 'tolerates-trouble', does: 'tolerates conditions of nodes, but not an unavailable network', pods: 2 },
+    {
+      name: 'waits-for-ready-nodes',
+      does: 'starts no pod on a node that is not ready, and keeps one that is there',
+      status: { numberMisscheduled: 1, desiredNumberScheduled: 2 },
+    },
     { name: 'host-network', does: 'tolerates an unavailable network with hostNetwork' },
     { name: 'nodes-come-and-go', does: 'follows added and deleted nodes' },
     { name: 'removes-duplicates', does: 'keeps the oldest pod of a node' },
@@ -101,6 +106,7 @@ describe('a DaemonSet', () => {
     { name: 'replaces-succeeded', does: 'replaces a succeeded pod' },
     { name: 'rolls-out', does: 'replaces pods after a change of its template', revisions: [1, 2] },
     { name: 'rolls-out-with-surge', does: 'replaces pods with surge', revisions: [1, 2] },
+    { name: 'rolls-out-with-surge-share', does: 'replaces pods with a surge in percent', revisions: [1, 2] },
     { name: 'rolls-back-stuck-update', does: 'renumbers the revision of an earlier template', revisions: [2, 3] },
     {
       name: 'stuck-surge',

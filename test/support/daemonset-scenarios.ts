@@ -65,6 +65,18 @@ export const daemonSetScenarios: Readonly<
     return user.untilDaemonsRun(name, 2);
   },
 
+  /** Daemons tolerate this taint only with the effect NoExecute. The lifecycle controller adds it with both. */
+  async 'waits-for-ready-nodes'(user, name, [first, second, third]) {
+    const notReady = taint('node.kubernetes.io/not-ready', 'NoSchedule');
+    await user.taint(first, notReady);
+    await user.daemonSet(name);
+    await user.untilDaemonsRun(name, 2);
+    await user.taint(first);
+    await user.untilDaemonsRun(name);
+    await user.taint(second, notReady);
+    return user.wakeUntilStatus(name, third, { numberMisscheduled: 1, desiredNumberScheduled: 2 });
+  },
+
   async 'host-network'(user, name, [, , third]) {
     await user.taint(third, taint('node.kubernetes.io/network-unavailable', 'NoSchedule'));
     await user.daemonSet(name, { pod: { hostNetwork: true } });
@@ -149,6 +161,13 @@ export const daemonSetScenarios: Readonly<
 
   async 'rolls-out-with-surge'(user, name) {
     await user.daemonSet(name, surging);
+    await user.untilDaemonsRun(name);
+    await user.update(name, 'two');
+    return user.untilDaemonsRun(name);
+  },
+
+  async 'rolls-out-with-surge-share'(user, name) {
+    await user.daemonSet(name, rolling({ maxSurge: '50%', maxUnavailable: 0 }));
     await user.untilDaemonsRun(name);
     await user.update(name, 'two');
     return user.untilDaemonsRun(name);
