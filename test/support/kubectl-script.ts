@@ -215,8 +215,8 @@ export const kubectlScript: readonly string[] = [
   `kubectl wait --for=jsonpath='{.status.currentHealthy}'=9 pdb/budget --timeout=5m`,
   `kubectl wait --for=jsonpath='{.status.desiredHealthy}'=9 pdb/budget --timeout=5m`,
   `kubectl drain node-0 --force --timeout=1s 2>&1 | grep -o '^error when evicting.*' | sed 's|pods/"[^"]*"|pod|' | sort -u`,
-  `kubectl patch pdb budget -p '{"spec":{"minAvailable":"50%"}}'`,
-  'kubectl drain node-0 --force | tail -1',
+  // One drain: it tries again after each refusal, and ends once the budget allows.
+  `kubectl drain node-0 --force 2>&1 | while read -r line; do case $line in *'will retry'*) kubectl patch pdb budget -p '{"spec":{"minAvailable":"50%"}}' > /dev/null; echo refused;; *drained) echo $line;; esac; done | sort -u`,
   `kubectl wait --for=jsonpath='{.status.currentHealthy}'=9 pdb/budget --timeout=5m`,
   'kubectl get pdb',
   'kubectl delete pdb budget',
