@@ -103,6 +103,13 @@ describe('a StatefulSet', () => {
     expect(deleted).toEqual([3, 2, 1].map((i) => `Delete Pod ordered-${i} in StatefulSet ordered successful`));
   });
 
+  for (const name of ['updated', 'updated-without-settings', 'unscheduled-in-parallel']) {
+    test(`deletes each pod once for an update: ${name}`, () => {
+      const deleted = eventsOf(name).filter(({ reason }) => reason === 'SuccessfulDelete');
+      expect(deleted.map(({ count }) => count ?? 1)).toEqual(labelled('Pod', name).map(() => 1));
+    });
+  }
+
   const retention = [
     { name: 'retain-retain', owners: [[], []] },
     { name: 'retain-delete', owners: [[], ['Pod']] },

@@ -15,7 +15,10 @@ import { isConflict, isNotFound } from '../../pkg/client/index.ts';
 import { podTemplate, WorkloadUser, type PodsDescription } from './workload-user.ts';
 
 export type StatefulSetDescription = Omit<PodsDescription, 'app'> &
-  Partial<Omit<StatefulSet['spec'], 'template' | 'selector'>> & { readonly finalizers?: string[] };
+  Partial<Omit<StatefulSet['spec'], 'template' | 'selector'>> & {
+    readonly finalizers?: string[];
+    readonly schedulerName?: string;
+  };
 
 export const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 
@@ -27,8 +30,8 @@ export function claimTemplates(name: string): NonNullable<StatefulSet['spec']['v
 /** Acts like a user of StatefulSets, in one namespace. */
 export class StatefulSetUser extends WorkloadUser {
   statefulSet(name: string, described: StatefulSetDescription = {}): Promise<StatefulSet> {
-    const { image, labels, annotations, serviceAccountName, finalizers, ...spec } = described;
-    const pods = { image, labels, annotations, serviceAccountName };
+    const { image, labels, annotations, serviceAccountName, schedulerName, finalizers, ...spec } = described;
+    const pods = { image, labels, annotations, serviceAccountName, schedulerName };
     const given = Object.fromEntries(Object.entries(pods).filter(([, value]) => value !== undefined));
     const set: Unsaved<StatefulSet> = {
       metadata: { namespace: this.namespace, name, finalizers },

@@ -221,7 +221,7 @@ const scenarios: Readonly<Record<string, (user: StatefulSetUser, name: string) =
     return user.untilSettled(name, 2);
   },
 
-  /** Nobody schedules the pods of a bad revision. They are deleted without a delay: no kubelet has to stop them. */
+  /** Nobody schedules the pods of a bad revision. They are deleted at once: no kubelet has to stop them. */
   async 'unscheduled-in-order'(user, name) {
     await user.statefulSet(name, { replicas: 2 });
     await user.untilSettled(name, 2);
@@ -234,12 +234,16 @@ const scenarios: Readonly<Record<string, (user: StatefulSetUser, name: string) =
   },
 
   async 'unscheduled-in-parallel'(user, name) {
-    await user.statefulSet(name, { replicas: 3, podManagementPolicy: 'Parallel', updateStrategy: rolling() });
-    await user.untilSettled(name, 3);
-    await user.change(name, scheduledBy('nobody'));
-    await user.until(StatefulSets, name, ({ status }) => status?.updatedReplicas === 1 && status.readyReplicas === 2);
+    const podManagementPolicy = 'Parallel';
+    await user.statefulSet(name, {
+      replicas: 4,
+      podManagementPolicy,
+      updateStrategy: rolling(),
+      schedulerName: 'nobody',
+    });
+    await user.until(StatefulSets, name, ({ status }) => status?.currentReplicas === 4);
     await user.change(name, scheduledBy('default-scheduler'));
-    return user.untilSettled(name, 3);
+    return user.untilSettled(name, 4);
   },
 
   async 'scales-down-past-unhealthy'(user, name) {
