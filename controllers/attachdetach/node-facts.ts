@@ -40,9 +40,10 @@ export class NodeReader {
     if (node === undefined) {
       // Of a node that was gone before this process started, nobody knows: its kubelet may still be there.
       const isInUse = this.#lastUse.get(nodeName)?.has(volumeName) ?? true;
-      return { isHealthy: false, isOutOfService: false, isInUse };
+      return { isMissing: true, isHealthy: false, isOutOfService: false, isInUse };
     }
     return {
+      isMissing: false,
       isHealthy: isHealthy(node),
       isOutOfService: isOutOfService(node),
       isInUse: (node.status?.volumesInUse ?? []).includes(volumeName),

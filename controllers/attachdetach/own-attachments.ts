@@ -11,7 +11,7 @@ export function attachmentNameOf(volumeName: string, nodeName: string): string |
   return csi && attachmentName(csi.driver, csi.volumeHandle, nodeName);
 }
 
-/** The VolumeAttachments of operations that are under way: whose they are, and whether the cache has them yet. */
+/** The VolumeAttachments of operations and of uncertain attachments: whose they are, and whether the cache has them yet. */
 export class OwnAttachments {
   readonly #store: Attachments;
   readonly #volumes = new Map<string, string>();

@@ -12,14 +12,17 @@ import {
 } from './plan.ts';
 
 const nowMs = 1_000_000;
-const healthy = { isHealthy: true, isOutOfService: false, isInUse: false };
+const healthy = { isMissing: false, isHealthy: true, isOutOfService: false, isInUse: false };
 const mounted = { ...healthy, isInUse: true };
 const lost = { ...mounted, isHealthy: false };
+/** Deleted before this process started: whether its kubelet uses the volume, nobody knows. */
+const missing = { ...lost, isMissing: true };
 const absent: AttachmentObject = { kind: 'absent' };
 const present = { kind: 'present', isBeingDeleted: false, isAttached: false } as const;
 const attached: Attachment = { state: 'attached', report: 'wanted' };
 const unneeded = (forMs = 0): Attachment => ({ ...attached, unneededSinceMs: nowMs - forMs });
 const withdrawn = (forMs = 0): Attachment => ({ ...unneeded(forMs), report: 'absent' });
+const maybe = (attachment: Attachment): Attachment => ({ ...attachment, state: 'uncertain', report: 'absent' });
 const running = (kind: Operation['kind'], forMs = 0): Operation => {
   return { kind, phase: 'running', sinceMs: nowMs - forMs, delayMs: 0 };
 };
@@ -152,6 +155,42 @@ const detachRows: Row[] = [
     isForceDetachDisabled: true,
   },
   {
+    name: 'a volume that may be on a deleted Node stays for a while',
+    node: at({ attachment: maybe(unneeded(1000)), node: missing, object: present }),
+    wakeInMs: maxWaitForUnmountMs - 1000 + 1,
+  },
+  {
+    name: 'so it does if force is disabled, since other nodes may have it then',
+    node: at({ attachment: maybe(unneeded(1000)), node: missing, object: present }),
+    wakeInMs: maxWaitForUnmountMs - 1000 + 1,
+    isForceDetachDisabled: true,
+  },
+  {
+    name: 'then it is not detached if force is disabled, and nothing is left to wait for',
+    node: at({ attachment: maybe(unneeded(expiredMs)), node: missing, object: present }),
+    isForceDetachDisabled: true,
+  },
+  {
+    name: 'a volume without VolumeAttachment on a deleted Node is detached',
+    node: at({ attachment: maybe(attached), node: missing }),
+    action: { kind: 'detached' },
+  },
+  {
+    name: 'so it is while a failed detach waits',
+    node: at({ attachment: maybe(withdrawn()), node: missing, operation: failed('detach', 0) }),
+    action: { kind: 'detached' },
+  },
+  {
+    name: 'the VolumeAttachment of a failed attach to a deleted Node may still come',
+    node: at({ attachment: maybe(attached), node: missing, operation: failed('attach', 0) }),
+    action: { kind: 'request-detach' },
+  },
+  {
+    name: 'a volume that is attached for certain stays on a deleted Node that used it if force is disabled',
+    node: at({ attachment: unneeded(1000), node: missing, object: present }),
+    isForceDetachDisabled: true,
+  },
+  {
     name: 'a mounted volume of a machine that is out of service is detached by force',
     node: at({ attachment: withdrawn(), node: { ...lost, isOutOfService: true } }),
     action: { kind: 'detach', verifies: false, forced: 'out-of-service' },
@@ -244,6 +283,30 @@ describe('planVolume', () => {
       { kind: 'attach', nodeName: 'a' },
       { kind: 'conflict', nodeName: 'b', others: ['a'] },
     ]);
+  });
+
+  describe('after a restart, an exclusive volume that may be on a Node that was deleted', () => {
+    const rows: [string, Partial<NodeSnapshot>, Action['kind']][] = [
+      ['is held for a while', { attachment: maybe(unneeded(1000)), object: present }, 'conflict'],
+      ['is held until the time has passed', { attachment: maybe(unneeded(expiredMs - 1)), object: present }, 'conflict'],
+      ['is attached then', { attachment: maybe(unneeded(expiredMs)), object: present }, 'attach'],
+    ];
+    for (const [name, fields, kind] of rows) {
+      test(name, () => {
+        const nodes = [at({ node: missing, ...fields }), b()];
+        expect(plan(nodes, { isForceDetachDisabled: true }).actions[0]?.kind).toBe(kind);
+      });
+    }
+
+    test('is held while the Node is there, however long', () => {
+      const other = at({ attachment: maybe(unneeded(expiredMs)), node: lost, object: present });
+      expect(plan([other, b()], { isForceDetachDisabled: true }).actions[0]?.kind).toBe('conflict');
+    });
+
+    test('is free as soon as its VolumeAttachment is gone, wherever it may have been', () => {
+      const other = at({ attachment: maybe(unneeded()), node: lost });
+      expect(plan([other, b()]).actions[0]?.kind).toBe('attach');
+    });
   });
 
   test('of two nodes that need an exclusive volume one gets it', () => {

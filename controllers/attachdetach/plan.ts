@@ -6,6 +6,8 @@ export const maxWaitForUnmountMs = 6 * 60_000;
 export const attachTimeoutMs = 2 * 60_000;
 
 export interface NodeFacts {
+  /** There is no such Node. It may have been deleted before this process started. */
+  readonly isMissing: boolean;
   readonly isHealthy: boolean;
   readonly isOutOfService: boolean;
   /** Whether the kubelet says that it uses the volume. */
@@ -125,6 +127,10 @@ function planDetach(node: NodeSnapshot, snapshot: VolumeSnapshot): Plan {
   const { attachment, nodeName, object, operation } = node;
   const { nowMs } = snapshot;
   if (attachment === undefined || node.need !== undefined || isBusy(node, snapshot)) return nothing;
+  const isUnconfirmed = attachment.state === 'uncertain' && node.node.isMissing;
+  // Without Node and VolumeAttachment nothing is left to detach, unless the create of an attach is on its way.
+  if (isUnconfirmed && object?.kind === 'absent' && operation?.kind !== 'attach')
+    return just({ kind: 'detached', nodeName });
   const leftMs = operation?.kind === 'detach' ? operation.sinceMs + operation.delayMs - nowMs : 0;
   if (leftMs > 0 && object?.kind !== 'absent') return { actions: [], wakeInMs: leftMs };
   const { unneededSinceMs } = attachment;
@@ -133,7 +139,8 @@ function planDetach(node: NodeSnapshot, snapshot: VolumeSnapshot): Plan {
   const isExpired = untilExpiredMs <= 0 && !snapshot.isForceDetachDisabled;
   const { isHealthy, isInUse, isOutOfService } = node.node;
   if (isInUse && !isOutOfService && (isHealthy || !isExpired)) {
-    return isHealthy || snapshot.isForceDetachDisabled ? nothing : { actions: [], wakeInMs: untilExpiredMs };
+    const isTimed = !isHealthy && untilExpiredMs > 0 && (isUnconfirmed || !snapshot.isForceDetachDisabled);
+    return isTimed ? { actions: [], wakeInMs: untilExpiredMs } : nothing;
   }
   // The kubelet must not begin to mount what is about to be detached.
   if (attachment.report === 'wanted') return just({ kind: 'withdraw', nodeName });
@@ -144,17 +151,23 @@ function planDetach(node: NodeSnapshot, snapshot: VolumeSnapshot): Plan {
 
 /**
  * Whether another node has an exclusive volume, or may have it. After a restart that is uncertain until an attach or a
- * detach there has told; Go would not wait. After a detach that the attacher says has failed, it is the driver that must
- * refuse a second node, as in Go: a machine that is gone would keep the volume forever.
+ * detach there has told, but only while there is a VolumeAttachment, and not forever if the Node was deleted; Go would not
+ * wait. After a detach that the attacher says has failed, it is the driver that must refuse a second node, as in Go: a
+ * machine that is gone would keep the volume forever.
  */
-function isHeldBy(other: NodeSnapshot, node: NodeSnapshot): boolean {
+function isHeldBy(other: NodeSnapshot, node: NodeSnapshot, { nowMs }: VolumeSnapshot): boolean {
   const { attachment, object, operation } = other;
   if (attachment === undefined || attachment.state === 'attached') return attachment !== undefined;
   // Of two nodes that both may have it, one must go first.
   const isEqual = node.object?.kind === 'present' && (node.object.isAttached || node.nodeName < other.nodeName);
-  if (isEqual) return false;
-  if (operation === undefined) return true;
+  if (isEqual || object?.kind === 'absent') return false;
+  if (operation === undefined) return !(other.node.isMissing && hasExpired(attachment, nowMs));
   return object?.kind === 'present' && (object.isAttached || object.isBeingDeleted) && object.detachError === undefined;
+}
+
+/** A deleted Node can no longer be tainted as out of service: with forced detaches disabled, time must do. */
+function hasExpired({ unneededSinceMs }: Readonly<Attachment>, nowMs: number): boolean {
+  return unneededSinceMs !== undefined && nowMs > unneededSinceMs + maxWaitForUnmountMs;
 }
 
 function planAttach(node: NodeSnapshot, snapshot: VolumeSnapshot): Plan {
@@ -165,7 +178,7 @@ function planAttach(node: NodeSnapshot, snapshot: VolumeSnapshot): Plan {
     return isKept ? nothing : just({ kind: 'keep', nodeName });
   }
   if (snapshot.isExclusive) {
-    const others = snapshot.nodes.filter((other) => other !== node && isHeldBy(other, node));
+    const others = snapshot.nodes.filter((other) => other !== node && isHeldBy(other, node, snapshot));
     if (others.length > 0) {
       if (need.isConflictReported) return nothing;
       return just({ kind: 'conflict', nodeName, others: others.map((other) => other.nodeName) });

@@ -24,7 +24,7 @@ export interface InitialObjects {
  * What earlier processes left. A VolumeAttachment that the status of its node does not have may be that of an attach or of
  * a detach: it is attached again, which finds it, or detached.
  */
-export function populate({ actual, desired }: World, objects: InitialObjects): void {
+export function populate({ actual, desired, own }: World, objects: InitialObjects): void {
   for (const node of objects.nodes) {
     if (isManagedNode(node)) desired.manage(node.metadata.name);
     for (const { name, devicePath } of node.status?.volumesAttached ?? []) {
@@ -37,8 +37,9 @@ export function populate({ actual, desired }: World, objects: InitialObjects): v
     const { nodeName } = attachment.spec;
     const { uniqueName, volume } = found;
     if (attachmentNameOf(uniqueName, nodeName) !== attachment.metadata.name) continue; // another's
-    if (actual.attachmentsOf(uniqueName).get(nodeName) === undefined)
-      actual.markUncertain(uniqueName, nodeName, volume);
+    if (actual.attachmentsOf(uniqueName).get(nodeName) !== undefined) continue;
+    actual.markUncertain(uniqueName, nodeName, volume);
+    own.follow(attachment.metadata.name, uniqueName); // with it, the uncertainty ends
   }
 }
 

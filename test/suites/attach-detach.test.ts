@@ -138,3 +138,34 @@ test.for<ManagerName>(['ours', 'go'])(
     }
   },
 );
+
+/** While no manager runs, a Node is deleted that used a volume. Its VolumeAttachment stays until somebody deletes it. */
+test.for<ManagerName>(['ours', 'go'])(
+  'after a restart, %s attaches an exclusive volume of a deleted Node to the next one',
+  async (manager, { signal }) => {
+    const { client } = nodes();
+    const user = new AttachUser(client, await createNamespace(cluster()), signal);
+    const attachment = user.attachmentName('disk', 'removed');
+    const start = () => startEither(manager, cluster(), { controllers: ['persistentvolume-attach-detach-controller'] });
+    let stop = await start();
+    try {
+      for (const node of ['removed', 'next']) await user.node(node);
+      await user.boundClaim('disk');
+      await user.pod('before', 'removed', 'disk');
+      await user.setAttachment(attachment, { attached: true });
+      await user.untilReported('removed', user.uniqueName('disk'));
+      await user.use('removed', user.uniqueName('disk'));
+      await stop();
+      await user.volumes.delete(Nodes, 'removed');
+      await user.deletePod('before');
+      await user.pod('after', 'next', 'disk');
+      stop = await start();
+      await client.delete(VolumeAttachments, objectKey(undefined, attachment), {}, signal);
+      await user.letGo(attachment);
+      await user.setAttachment(user.attachmentName('disk', 'next'), { attached: true });
+      await user.untilReported('next', user.uniqueName('disk'));
+    } finally {
+      await stop();
+    }
+  },
+);
