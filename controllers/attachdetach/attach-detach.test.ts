@@ -301,6 +301,21 @@ test('changes of a pod that concern no volume cost nothing', async () => {
   });
 });
 
+test('a volume that a CSI driver makes for a pod is counted, and not attached', async () => {
+  const base = createTestContext();
+  const volumes = ['a', 'b'].map((name) => ({ name, csi: { driver: 'secrets.example.com' } }));
+  base.server.seed(Nodes, machine());
+  base.server.seed(Pods, pod({ name: 'user', spec: { nodeName: 'a', volumes } }));
+  const plugin = 'kubernetes.io/csi:secrets.example.com';
+  await whileRunning(base, createAttachDetachController(base.context, options), async () => {
+    await settle();
+    expect(await base.context.metrics.metrics()).toContain(
+      `storage_count_attachable_volumes_in_use{node="a",volume_plugin="${plugin}"} 2\n`,
+    );
+  });
+  expect(base.client.writes).toEqual([]);
+});
+
 test('metrics count the volumes of both states, those of pods, and forced detaches', async () => {
   const base = createTestContext();
   const linesOf = async (part: string): Promise<string[]> =>

@@ -44,8 +44,12 @@ interface FinishedOperation {
   readonly durationMs: number;
 }
 
+export function csiPluginName(driver: string): string {
+  return `${csiPlugin}:${driver}`;
+}
+
 /** `kubernetes.io/csi:ebs.csi.aws.com`; without the driver if only the name of the volume is known. */
 export function pluginNameOf(volumeName: string, volume: AttachableVolume | undefined): string {
-  if (volume !== undefined) return volume.csi === undefined ? volume.plugin : `${csiPlugin}:${volume.csi.driver}`;
+  if (volume !== undefined) return volume.csi === undefined ? volume.plugin : csiPluginName(volume.csi.driver);
   return volumeName.split('/').slice(0, 2).join('/');
 }

@@ -9,6 +9,7 @@ import {
 } from '../../pkg/volumes/index.ts';
 import type { PersistentVolume } from '../../pkg/api/index.ts';
 import type { ResolvedVolumes } from './desired-state.ts';
+import { csiPluginName, pluginNameOf } from './metrics.ts';
 
 /** PersistentVolumes by the CSI driver that serves them. */
 export const volumesByDriver: Index<PersistentVolume> = defineIndex<PersistentVolume>('csi driver', (volume) => {
@@ -33,17 +34,20 @@ export interface PodVolumeCaches extends VolumeCaches {
   readonly drivers: Pick<Store<CSIDriver>, 'get'>;
 }
 
+export interface PodVolumes extends ResolvedVolumes {
+  /** The plugin of each volume, as metrics name it. Also of volumes that a CSI driver makes for the pod: none attaches. */
+  readonly plugins: readonly string[];
+}
+
 /** What the volumes of a pod stand for, as far as their claims are bound. */
-export function resolveVolumes(
-  pod: Cached<Pod>,
-  caches: PodVolumeCaches,
-): ResolvedVolumes & { all: AttachableVolume[] } {
+export function resolveVolumes(pod: Cached<Pod>, caches: PodVolumeCaches): PodVolumes {
   const all = (pod.spec.volumes ?? []).flatMap((volume) => attachableVolumeOf(volume, pod, caches) ?? []);
   const isAttached = ({ csi }: AttachableVolume): boolean =>
     csi === undefined || attaches(caches.drivers.get(objectKey(undefined, csi.driver)));
   const attachable = all.filter(isAttached);
+  const inline = (pod.spec.volumes ?? []).flatMap(({ csi }) => (csi === undefined ? [] : csiPluginName(csi.driver)));
   return {
-    all,
+    plugins: [...all.map((volume) => pluginNameOf(volume.uniqueName, volume)), ...inline],
     attachable,
     unattached: all.filter((volume) => !isAttached(volume)).map(({ uniqueName }) => uniqueName),
   };

@@ -67,8 +67,7 @@ export function createReconciles(deps: ReconcileDeps): Reconciles {
   function pod(key: ObjectKey): void {
     const found = informers.pods.store.get(key);
     const resolved = found && resolveVolumes(found, caches);
-    const plugins = (resolved?.all ?? []).map((volume) => pluginNameOf(volume.uniqueName, volume));
-    inUse.set(key, found?.spec.nodeName ?? '', plugins);
+    inUse.set(key, found?.spec.nodeName ?? '', resolved?.plugins ?? []);
     const isNeeding = found !== undefined && resolved !== undefined && !isPodStopped(found);
     const changed = isNeeding ? desired.add(found, resolved) : desired.remove(key);
     for (const each of resolved?.attachable ?? []) actual.learn(each);
