@@ -59,7 +59,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
   ['pkg/nodes', ['pkg/api']],
   ['pkg/pods', ['pkg/api']],
   ['pkg/quantities', []],
-  ['pkg/quota', ['pkg/api', 'pkg/quantities']],
+  ['pkg/quota', ['pkg/api', 'pkg/quantities', 'pkg/volumes']],
   ['pkg/resourceclaims', ['pkg/api']],
   ['pkg/taints', ['pkg/api']],
   ['pkg/volumes', ['pkg/api', 'pkg/pods', 'pkg/quantities']],

@@ -288,7 +288,11 @@ describe('planVolume', () => {
   describe('after a restart, an exclusive volume that may be on a Node that was deleted', () => {
     const rows: [string, Partial<NodeSnapshot>, Action['kind']][] = [
       ['is held for a while', { attachment: maybe(unneeded(1000)), object: present }, 'conflict'],
-      ['is held until the time has passed', { attachment: maybe(unneeded(expiredMs - 1)), object: present }, 'conflict'],
+      [
+        'is held until the time has passed',
+        { attachment: maybe(unneeded(expiredMs - 1)), object: present },
+        'conflict',
+      ],
       ['is attached then', { attachment: maybe(unneeded(expiredMs)), object: present }, 'attach'],
     ];
     for (const [name, fields, kind] of rows) {

@@ -1,6 +1,6 @@
 import type { ObjectReference, PersistentVolumeClaim } from '../../pkg/api/index.ts';
 import type { NewEvent } from '../../pkg/events/index.ts';
-import type { Claim, Class, Volume } from './objects.ts';
+import type { Claim, Class, Volume } from '../../pkg/volumes/index.ts';
 import type { Provisioner } from './plugins.ts';
 
 /** Changes to metadata and spec. A field that is not set stays. */

@@ -10,7 +10,7 @@ import { updatePhase, updateVolume, type ApplyDeps } from './apply.ts';
 import { inTreeFinalizer } from './finalizers.ts';
 import { deletionProblem } from './host-path.ts';
 import { timePlugin } from './metrics.ts';
-import { keyOfReference, type Volume } from './objects.ts';
+import { keyOfReference, type Volume } from '../../pkg/volumes/index.ts';
 import { isReclaimable } from './plan-volume.ts';
 import { deleterOf } from './plugins.ts';
 

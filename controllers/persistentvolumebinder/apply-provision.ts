@@ -18,13 +18,15 @@ import {
   migrateClaimAnnotations,
   selectedNode,
   storageProvisioner,
+  annotationOf,
+  type Claim,
+  type Class,
 } from '../../pkg/volumes/index.ts';
 import { editClaim, normal, warning } from './actions.ts';
 import { keepVolume, updateClaim, type ApplyDeps } from './apply.ts';
 import { deleteDirectory } from './apply-delete.ts';
 import { dataSourceProblem, planHostPath, provisionedName } from './host-path.ts';
 import { timePlugin } from './metrics.ts';
-import { annotationOf, type Claim, type Class } from './objects.ts';
 import { isUnnamed } from './plan-claim.ts';
 import { hostPathPlugin } from './plugins.ts';
 

@@ -7,7 +7,7 @@ import { normal, warning } from './actions.ts';
 import { applyActions, type ApplyDeps } from './apply.ts';
 import { failVolume, findReclaimable } from './apply-delete.ts';
 import { planUnbind } from './binding.ts';
-import { keyOfReference, type Volume } from './objects.ts';
+import { keyOfReference, type Volume } from '../../pkg/volumes/index.ts';
 import type { PodWatch } from './pod-watch.ts';
 import { composeRecyclerPod, type Recyclers } from './recycler-pod.ts';
 

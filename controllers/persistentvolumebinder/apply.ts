@@ -13,7 +13,7 @@ import type { EventRecorder, NewEvent } from '../../pkg/events/index.ts';
 import { editClaim, editVolume, type Action, type ClaimStatus, type VolumePhase } from './actions.ts';
 import type { Latest } from './latest.ts';
 import type { BinderMetrics } from './metrics.ts';
-import type { Claim, Volume } from './objects.ts';
+import type { Claim, Volume } from '../../pkg/volumes/index.ts';
 import type { VolumeIndex } from './volume-index.ts';
 
 export interface ApplyDeps {

@@ -1,7 +1,15 @@
-import { bindCompleted, boundByController } from '../../pkg/volumes/index.ts';
+import {
+  bindCompleted,
+  boundByController,
+  hasAnnotation,
+  isReservedFor,
+  referenceTo,
+  type Claim,
+  type MatchOptions,
+  type Volume,
+} from '../../pkg/volumes/index.ts';
 import { editVolume, type Action, type ClaimEdit, type VolumeEdit, type VolumePhase } from './actions.ts';
 import { boundStatus } from './claim-status.ts';
-import { hasAnnotation, isReservedFor, referenceTo, type Claim, type MatchOptions, type Volume } from './objects.ts';
 
 /**
  * Binds the two, or finishes a binding that a crash left half done: volume, phase of the volume, claim, status of the claim.

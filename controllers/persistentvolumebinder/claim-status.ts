@@ -1,7 +1,7 @@
 import { isEqualJson, ownValue } from '../../pkg/api/index.ts';
 import { nanoValue } from '../../pkg/quantities/index.ts';
 import type { ClaimStatus } from './actions.ts';
-import { sizeOf, type Claim, type MatchOptions, type Volume } from './objects.ts';
+import { sizeOf, type Claim, type MatchOptions, type Volume } from '../../pkg/volumes/index.ts';
 
 const preResizeCapacity = 'volume.alpha.kubernetes.io/pre-resize-capacity';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { StorageClasses } from '../../pkg/api/index.ts';
 import { build } from '../../test/support/builders.ts';
-import type { Class } from './objects.ts';
+import type { Class } from '../../pkg/volumes/index.ts';
 import { selectDefaultClass } from './default-class.ts';
 
 const stable = 'storageclass.kubernetes.io/is-default-class';

@@ -1,5 +1,5 @@
 import { parseTime } from '../../pkg/api/index.ts';
-import { annotationOf, type Class } from './objects.ts';
+import { annotationOf, type Class } from '../../pkg/volumes/index.ts';
 
 const annotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
 

@@ -1,6 +1,5 @@
 import { isBeingDeleted } from '../../pkg/api/index.ts';
-import { csiDriverOf, isInTreeName, provisionedBy } from '../../pkg/volumes/index.ts';
-import { annotationOf, type Volume } from './objects.ts';
+import { csiDriverOf, isInTreeName, provisionedBy, annotationOf, type Volume } from '../../pkg/volumes/index.ts';
 
 /** Keeps the object of a volume until the plugin in the controller manager has deleted what it stands for. */
 export const inTreeFinalizer = 'kubernetes.io/pv-controller';

@@ -8,7 +8,7 @@ import {
 } from '../../pkg/api/index.ts';
 import type { KeySink } from '../../pkg/controller/index.ts';
 import type { Handler, Store } from '../../informers/index.ts';
-import { keyOfReference } from './objects.ts';
+import { keyOfReference } from '../../pkg/volumes/index.ts';
 import { forgetClaim, forgetVolume, type OperationDeps } from './start-operation.ts';
 
 export interface HandlerDeps extends Pick<OperationDeps, 'claims' | 'volumes' | 'index' | 'operations' | 'times'> {

@@ -1,7 +1,17 @@
 import { ownValue, type PersistentVolume, type Unsaved } from '../../pkg/api/index.ts';
-import { boundByController, provisionedBy, selectedNode } from '../../pkg/volumes/index.ts';
+import {
+  boundByController,
+  provisionedBy,
+  selectedNode,
+  annotationOf,
+  classOfClaim,
+  modeOf,
+  referenceTo,
+  type Claim,
+  type Class,
+  type Volume,
+} from '../../pkg/volumes/index.ts';
 import { inTreeFinalizer } from './finalizers.ts';
-import { annotationOf, classOfClaim, modeOf, referenceTo, type Claim, type Class, type Volume } from './objects.ts';
 import { hostPathPlugin } from './plugins.ts';
 
 /** Where volumes are made. The plugin is for tests with one node. */

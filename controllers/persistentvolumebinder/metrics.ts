@@ -9,7 +9,7 @@ import {
 import type { Cached, KubeObject, PersistentVolume, PersistentVolumeClaim } from '../../pkg/api/index.ts';
 import type { Clock } from '../../pkg/time/index.ts';
 import type { Handler } from '../../informers/index.ts';
-import { attributesClassOf, classOfClaim } from './objects.ts';
+import { attributesClassOf, classOfClaim } from '../../pkg/volumes/index.ts';
 import { hostPathPlugin, notAvailable, pluginOf } from './plugins.ts';
 
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];

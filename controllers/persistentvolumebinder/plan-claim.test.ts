@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type PersistentVolume, type PersistentVolumeClaim, StorageClasses } from '../../pkg/api/index.ts';
 import { build, frozen, persistentVolume, persistentVolumeClaim, type Described } from '../../test/support/builders.ts';
 import type { Action } from './actions.ts';
-import type { Class } from './objects.ts';
+import type { Class } from '../../pkg/volumes/index.ts';
 import { isVolumeUncertain, planClaim, type ClaimSnapshot } from './plan-claim.ts';
 
 const completed = 'pv.kubernetes.io/bind-completed';

@@ -1,8 +1,8 @@
-import { bindCompleted, boundByController, migrateClaimAnnotations, selectedNode } from '../../pkg/volumes/index.ts';
-import { normal, warning, type Action } from './actions.ts';
-import { planBind } from './binding.ts';
-import { unboundStatus } from './claim-status.ts';
 import {
+  bindCompleted,
+  boundByController,
+  migrateClaimAnnotations,
+  selectedNode,
   classOfClaim,
   hasAnnotation,
   isDelayed,
@@ -14,7 +14,10 @@ import {
   type Class,
   type MatchOptions,
   type Volume,
-} from './objects.ts';
+} from '../../pkg/volumes/index.ts';
+import { normal, warning, type Action } from './actions.ts';
+import { planBind } from './binding.ts';
+import { unboundStatus } from './claim-status.ts';
 import { provisionerOf } from './plugins.ts';
 
 export interface ClaimSnapshot {

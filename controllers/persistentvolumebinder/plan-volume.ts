@@ -1,8 +1,16 @@
-import { migratedTo, migrateVolumeAnnotations, provisionedBy } from '../../pkg/volumes/index.ts';
+import {
+  migratedTo,
+  migrateVolumeAnnotations,
+  provisionedBy,
+  annotationOf,
+  hasAnnotation,
+  modeOf,
+  type Claim,
+  type Volume,
+} from '../../pkg/volumes/index.ts';
 import { editVolume, warning, type Action, type VolumeEdit } from './actions.ts';
 import { planPhase, planUnbind } from './binding.ts';
 import { deletionFinalizers } from './finalizers.ts';
-import { annotationOf, hasAnnotation, modeOf, type Claim, type Volume } from './objects.ts';
 
 /** What becomes of a volume. `claim`: the one that it refers to by name and uid; undefined if there is none. */
 export function planVolume(volume: Volume, claim: Claim | undefined): Action[] {

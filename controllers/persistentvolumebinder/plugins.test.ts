@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { StorageClasses } from '../../pkg/api/index.ts';
 import { build, persistentVolume } from '../../test/support/builders.ts';
-import type { Class } from './objects.ts';
+import type { Class } from '../../pkg/volumes/index.ts';
 import { deleterName, deleterOf, pluginOf, provisionerOf } from './plugins.ts';
 
 const classOf = (provisioner: string): Class => build(StorageClasses, { name: 'fast' }, { provisioner });

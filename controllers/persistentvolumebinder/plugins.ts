@@ -1,5 +1,13 @@
-import { csiDriverOf, isInTreeName, migratedTo, provisionedBy } from '../../pkg/volumes/index.ts';
-import { annotationOf, hasAnnotation, type Class, type Volume } from './objects.ts';
+import {
+  csiDriverOf,
+  isInTreeName,
+  migratedTo,
+  provisionedBy,
+  annotationOf,
+  hasAnnotation,
+  type Class,
+  type Volume,
+} from '../../pkg/volumes/index.ts';
 
 /** The plugins that are left in the controller manager. NFS volumes can be recycled only. */
 export const hostPathPlugin = 'kubernetes.io/host-path';

@@ -1,5 +1,5 @@
 import { copyOf, type Pod, type PodSpec, type Unsaved } from '../../pkg/api/index.ts';
-import { bytesOf, type Volume } from './objects.ts';
+import { bytesOf, type Volume } from '../../pkg/volumes/index.ts';
 
 export type RecyclerTemplate = Pick<Unsaved<Pod>, 'metadata' | 'spec'>;
 

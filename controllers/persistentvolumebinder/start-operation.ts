@@ -6,7 +6,7 @@ import { applyExternal, applyHostPath, type ProvisionDeps } from './apply-provis
 import { applyRecycle, type RecycleDeps } from './apply-recycle.ts';
 import type { BusyVolumes } from './busy.ts';
 import type { OperationTimes } from './metrics.ts';
-import { classOfVolume, type Claim, type Volume } from './objects.ts';
+import { classOfVolume, type Claim, type Volume } from '../../pkg/volumes/index.ts';
 import type { Operations } from './operations.ts';
 import { deleterName, deleterOf, provisionerName } from './plugins.ts';
 

@@ -10,11 +10,18 @@ import {
 } from '../../pkg/api/index.ts';
 import { decided, findLive, podsByClaim, type Reconcile } from '../../pkg/controller/index.ts';
 import { isPodStopped } from '../../pkg/pods/index.ts';
-import { bindCompleted } from '../../pkg/volumes/index.ts';
+import {
+  bindCompleted,
+  classOfClaim,
+  hasAnnotation,
+  isDelayed,
+  keyOfReference,
+  type Claim,
+  type Volume,
+} from '../../pkg/volumes/index.ts';
 import { defineIndex, type Store } from '../../informers/index.ts';
 import { applyActions } from './apply.ts';
 import { isDefaultClass, selectDefaultClass } from './default-class.ts';
-import { classOfClaim, hasAnnotation, isDelayed, keyOfReference, type Claim, type Volume } from './objects.ts';
 import { isUnnamed, isVolumeUncertain, planClaim, type ClaimOptions } from './plan-claim.ts';
 import { isClaimUncertain, planVolume } from './plan-volume.ts';
 import type { OperationDeps } from './start-operation.ts';

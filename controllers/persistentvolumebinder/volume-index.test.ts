@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { keyOf, type PersistentVolume, type PersistentVolumeClaim } from '../../pkg/api/index.ts';
 import { frozen, persistentVolume, persistentVolumeClaim, type Described } from '../../test/support/builders.ts';
-import type { Claim, Volume } from './objects.ts';
+import type { Claim, Volume } from '../../pkg/volumes/index.ts';
 import { UnsupportedClassError, VolumeIndex } from './volume-index.ts';
 
 const volume = (name: string, storage: string, { spec, ...described }: Described<PersistentVolume> = {}): Volume =>

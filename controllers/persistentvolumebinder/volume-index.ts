@@ -18,7 +18,7 @@ import {
   type Claim,
   type MatchOptions,
   type Volume,
-} from './objects.ts';
+} from '../../pkg/volumes/index.ts';
 import { SizeOrder } from './size-order.ts';
 
 const accessModes = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'];

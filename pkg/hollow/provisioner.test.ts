@@ -138,6 +138,22 @@ describe('planDeletion', () => {
     test(name, () => expect(planDeletion(volume, isAttached)).toBe(expected));
 });
 
+test('the class of a claim may be an annotation', async () => {
+  const clock = new FakeClock();
+  const client = new RecordingClient({ now: () => clock.now() });
+  const stop = new AbortController();
+  const options = { client, clock, logger: silentLogger, nodes: 1, provisionsVolumes: true };
+  const hollow = await startHollowNodes(options, stop.signal);
+  client.seed(StorageClasses, classOf());
+  await settle();
+  const annotations = { ...asked, 'volume.beta.kubernetes.io/storage-class': 'sandbox' };
+  client.seed(PersistentVolumeClaims, claimOf({ annotations }));
+  await settle();
+  stop.abort();
+  await hollow.stopped;
+  expect(client.stored(PersistentVolumes).map(({ spec }) => spec.storageClassName)).toEqual(['sandbox']);
+});
+
 test('a claim that grows is resized, also if its volume is observed after it', async () => {
   const clock = new FakeClock();
   const client = new RecordingClient({ now: () => clock.now() });

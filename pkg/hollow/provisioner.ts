@@ -22,7 +22,15 @@ import {
 import { isAlreadyExists, isConflict, isNotFound, type Client } from '../client/index.ts';
 import type { Reconcile } from '../controller/index.ts';
 import { claimReferencesOf } from '../pods/index.ts';
-import { provisionedBy, selectedNode, storageProvisioner } from '../volumes/index.ts';
+import {
+  classOfClaim,
+  isDelayed,
+  provisionedBy,
+  selectedNode,
+  storageProvisioner,
+  type Claim,
+  type Class,
+} from '../volumes/index.ts';
 import { defineIndex, type HandlerRegistration, type InformerFactory, type Store } from '../../informers/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
 import { hollowDriver } from './csi.ts';
@@ -39,9 +47,6 @@ const sandboxClass: Unsaved<StorageClass> = {
   volumeBindingMode: 'Immediate',
   allowVolumeExpansion: true,
 };
-
-type Claim = Cached<PersistentVolumeClaim>;
-type Class = Cached<StorageClass>;
 
 /** The volume for a claim that the binder has handed to this provisioner; undefined for any other claim. */
 export function planVolume(claim: Claim, storageClass: Class | undefined): Unsaved<PersistentVolume> | undefined {
@@ -74,10 +79,6 @@ export function planVolume(claim: Claim, storageClass: Class | undefined): Unsav
 
 function isUsable(claim: Claim | undefined): boolean {
   return claim?.status?.phase === 'Bound' && !isBeingDeleted(claim.metadata);
-}
-
-function isDelayed(storageClass: Class | undefined): boolean {
-  return storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
 }
 
 /**
@@ -125,8 +126,7 @@ export function simulateProvisioner({ client, informers, queues }: ProvisionerOp
   const classes = informers.informerFor(StorageClasses);
   const attachments = informers.informerFor(VolumeAttachments);
   attachments.addIndex(byVolume);
-  const classOf = ({ spec }: Claim): Class | undefined =>
-    classes.store.get(objectKey(undefined, spec.storageClassName ?? ''));
+  const classOf = (claim: Claim): Class | undefined => classes.store.get(objectKey(undefined, classOfClaim(claim)));
   const enqueueTo = (queue: WorkQueue<ObjectKey>) => ({
     added: (object: Cached<KubeObject>) => queue.add(keyOf(object)),
     updated: (_before: unknown, object: Cached<KubeObject>) => queue.add(keyOf(object)),

@@ -1,5 +1,6 @@
 import { ownValue, type Cached, type PersistentVolumeClaim } from '../api/index.ts';
 import { amountOf, parseAmount, roundUpAmount, type Amount } from '../quantities/index.ts';
+import { classOfClaim } from '../volumes/index.ts';
 import { countName, matchesClass, type Evaluator } from './evaluator.ts';
 import type { MutableUsage } from './usage.ts';
 
@@ -20,7 +21,7 @@ export const volumeClaimEvaluator: Evaluator<PersistentVolumeClaim> = {
       [count, one],
       ['persistentvolumeclaims', one],
     ]);
-    const storageClass = storageClassOf(claim);
+    const storageClass = classOfClaim(claim);
     if (storageClass !== '') usage.set(`${storageClass}${classSuffix}persistentvolumeclaims`, one);
     const storage = storageOf(claim);
     if (storage === undefined) return usage;
@@ -29,10 +30,6 @@ export const volumeClaimEvaluator: Evaluator<PersistentVolumeClaim> = {
     return usage;
   },
 };
-
-function storageClassOf({ metadata, spec }: Cached<PersistentVolumeClaim>): string {
-  return ownValue(metadata.annotations, 'volume.beta.kubernetes.io/storage-class') ?? spec.storageClassName ?? '';
-}
 
 /** Whole bytes. While a volume grows, the larger size that is being allocated counts. */
 function storageOf({ spec, status }: Cached<PersistentVolumeClaim>): Amount | undefined {

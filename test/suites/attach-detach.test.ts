@@ -164,6 +164,9 @@ test.for<ManagerName>(['ours', 'go'])(
       await user.letGo(attachment);
       await user.setAttachment(user.attachmentName('disk', 'next'), { attached: true });
       await user.untilReported('next', user.uniqueName('disk'));
+      const { items } = await client.listAll(VolumeAttachments, {}, signal);
+      const own = items.filter(({ spec }) => spec.nodeName.startsWith(user.nameOf('')));
+      expect(own.map(({ metadata }) => metadata.name)).toEqual([user.attachmentName('disk', 'next')]);
     } finally {
       await stop();
     }

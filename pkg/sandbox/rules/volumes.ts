@@ -10,6 +10,7 @@ import {
   type VolumeAttributesClass,
 } from '../../api/index.ts';
 import { nanoValue } from '../../quantities/index.ts';
+import { namedClassOf } from '../../volumes/index.ts';
 import type { FieldError } from '../failure.ts';
 import { defineRules, immutable, invalidValue, required, unsupported, type WriteContext } from './rules.ts';
 
@@ -65,12 +66,11 @@ export const persistentVolumeRules = defineRules<PersistentVolume>({
   },
 });
 
-const betaClass = 'volume.beta.kubernetes.io/storage-class';
 const isDefault = 'storageclass.kubernetes.io/is-default-class';
 
 /** The DefaultStorageClass admission plugin: the newest of the default classes, the first by name of those. */
 function addDefaultClass({ metadata, spec }: PersistentVolumeClaim, context: WriteContext): void {
-  if (spec.storageClassName !== undefined || ownValue(metadata.annotations, betaClass) !== undefined) return;
+  if (namedClassOf({ metadata, spec }) !== undefined) return;
   const classes = [...context.list('storageclasses.storage.k8s.io')] as KubeObject[] as StorageClass[];
   const [first] = classes
     .filter((each) => ownValue(each.metadata.annotations, isDefault) === 'true')
@@ -91,12 +91,10 @@ function fixedSpec({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim):
   const { volumeName, storageClassName, resources, volumeAttributesClassName, ...others } = spec;
   const isBound = old.status?.phase === 'Bound';
   const { storage: _size, ...requests } = resources?.requests ?? {};
-  const isClassed =
-    old.spec.storageClassName !== undefined || ownValue(old.metadata.annotations, betaClass) !== undefined;
   return {
     ...others,
     ...((old.spec.volumeName ?? '') === '' ? {} : { volumeName }),
-    ...(isClassed ? { storageClassName } : {}),
+    ...(namedClassOf(old) === undefined ? {} : { storageClassName }),
     resources: isBound ? { ...resources, requests } : resources,
     ...(isBound ? {} : { volumeAttributesClassName }),
   };

@@ -8,8 +8,8 @@ import {
   type PersistentVolume,
   type PersistentVolumeClaim,
   type StorageClass,
-} from '../../pkg/api/index.ts';
-import { nanoValue } from '../../pkg/quantities/index.ts';
+} from '../api/index.ts';
+import { nanoValue } from '../quantities/index.ts';
 
 export type Volume = Cached<PersistentVolume>;
 export type Claim = Cached<PersistentVolumeClaim>;
