@@ -169,7 +169,8 @@ function createSimulation(options: SimulationOptions, fleet: Fleet, heartbeats: 
   };
   const nodesSeen = informers.informerFor(Nodes).addHandler(followNodes(fleet, queues, on));
   const podsSeen = informers.informerFor(Pods).addHandler(runner.handler);
-  const volumes = simulateVolumes({ client, fleet, informers, queues }); // after the runner, which keeps the pods of nodes
+  const onFree = runner.enqueueUnplaced;
+  const volumes = simulateVolumes({ client, fleet, informers, queues, onFree }); // after the runner, which keeps the pods of nodes
   const claimsSeen = claims?.addHandler({ added: (claim) => runner.enqueueClaiming(keyOf(claim)) });
 
   const base = { context: { clock, logger, reconciles: { finished: () => undefined } }, caches: [nodesSeen] };

@@ -2,6 +2,7 @@ import {
   type Cached,
   keyOf,
   metadataOf,
+  type Node,
   type ObjectKey,
   type PersistentVolumeClaim,
   type Pod,
@@ -15,10 +16,10 @@ import type { Clock } from '../time/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
 import { podIPv4, podIPv6 } from './addresses.ts';
 import { repelsOthers } from './anti-affinity.ts';
+import type { ClaimGate } from './claim-gate.ts';
 import type { Fleet, HollowNode } from './fleet.ts';
 import { planPodStep, type PodStep } from './pod-lifecycle.ts';
 import { isStale, type PodRecord, PodRecords } from './pod-records.ts';
-import type { ProvisionerSimulation } from './provisioner.ts';
 import { areVolumesReady, compileVolumeReach, type VolumeStores } from './pod-volumes.ts';
 import { computePodStatus, podStatusPatch } from './pod-status.ts';
 import { isWaitingForNode, selectNode } from './select-node.ts';
@@ -34,7 +35,7 @@ export interface PodRunnerOptions {
   /** The claims that pods wait for. Undefined if a scheduler binds the pods. */
   readonly claims: Pick<Store<PersistentVolumeClaim>, 'get'> | undefined;
   /** The binding of claims that pods wait for. Undefined if nobody binds claims. */
-  readonly provisioning?: Pick<ProvisionerSimulation, 'prepareClaims' | 'areClaimsUsable'> | undefined;
+  readonly provisioning?: ClaimGate | undefined;
   /** Where the volumes of pods are found: a pod starts when its volumes are attached. */
   readonly stores: VolumeStores;
   readonly dualStack: boolean;
@@ -44,6 +45,8 @@ export interface PodRunner {
   readonly handler: Handler<Pod>;
   reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult>;
   enqueueWaiting(): void;
+  /** Enqueues the pods that fit on no node. */
+  enqueueUnplaced(): void;
   /** Enqueues the pods that wait for this claim. */
   enqueueClaiming(claim: ObjectKey): void;
   enqueuePodsOn(nodeName: string): void;
@@ -100,6 +103,9 @@ export function createPodRunner(options: PodRunnerOptions): PodRunner {
       if (options.claims === undefined) return;
       for (const pod of pods.store.byIndex(waitingPods, waiting)) queue.add(keyOf(pod));
     },
+    enqueueUnplaced() {
+      for (const key of state.unplaced.keys()) queue.add(key);
+    },
     enqueueClaiming(claim) {
       for (const pod of pods.store.byIndex(waitingPods, claim)) queue.add(keyOf(pod));
     },
@@ -142,17 +148,20 @@ async function bind(pod: Cached<Pod>, state: RunnerState, signal: AbortSignal): 
   const { claims, client, fleet, records } = state;
   if (claims === undefined || records.of(pod).node !== undefined) return undefined;
   if (claimReferencesOf(pod).some(({ key }) => claims.get(key) === undefined)) return undefined; // a new claim enqueues the pod
-  const canReachVolumes = compileVolumeReach(pod, state.stores);
-  if (canReachVolumes === 'unknown') return undefined; // the volume enqueues the pod
+  const canReachBound = compileVolumeReach(pod, state.stores);
+  if (canReachBound === 'unknown') return undefined; // the volume enqueues the pod
+  const unbound = state.provisioning?.claimsOf(pod);
+  const canReachVolumes = (each: Cached<Node>): boolean => canReachBound(each) && unbound?.canServe(each) !== false;
   const node = selectNode(pod, fleet.all, { startAt: state.nextCandidate, canReachVolumes });
-  if (node === undefined) {
-    state.unplaced.set(keyOf(pod), repelsOthers(pod)); // a change of nodes or pods enqueues the pod again
+  if (node?.node === undefined) {
+    state.unplaced.set(keyOf(pod), repelsOthers(pod)); // a change of nodes, pods or volumes enqueues the pod again
     return undefined;
   }
-  // A claim that becomes bound enqueues the pod again.
-  const { provisioning } = state;
-  if (provisioning && !(await provisioning.prepareClaims(pod, node.machine.name, signal))) return undefined;
   state.unplaced.delete(keyOf(pod));
+  if (unbound?.areBound === false) {
+    await unbound.prepare(node.node, signal);
+    return undefined; // a claim that becomes bound enqueues the pod again
+  }
   state.nextCandidate = (node.index + 1) % fleet.all.length;
   records.assign(pod, node);
   try {

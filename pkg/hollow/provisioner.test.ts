@@ -147,7 +147,8 @@ test('the class of a claim may be an annotation', async () => {
   client.seed(StorageClasses, classOf());
   await settle();
   const annotations = { ...asked, 'volume.beta.kubernetes.io/storage-class': 'sandbox' };
-  client.seed(PersistentVolumeClaims, claimOf({ annotations }));
+  const spec = { resources: { requests: { storage: '1Gi' } } };
+  client.seed(PersistentVolumeClaims, persistentVolumeClaim({ name: 'data', annotations, spec }));
   await settle();
   stop.abort();
   await hollow.stopped;

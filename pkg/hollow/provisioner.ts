@@ -13,15 +13,12 @@ import {
   type KubeObject,
   type ObjectKey,
   type PersistentVolume,
-  type PersistentVolumeClaim,
-  type Pod,
   type StorageClass,
   type Unsaved,
   type VolumeAttachment,
 } from '../api/index.ts';
 import { isAlreadyExists, isConflict, isNotFound, type Client } from '../client/index.ts';
 import type { Reconcile } from '../controller/index.ts';
-import { claimReferencesOf } from '../pods/index.ts';
 import {
   classOfClaim,
   isDelayed,
@@ -31,10 +28,12 @@ import {
   type Claim,
   type Class,
 } from '../volumes/index.ts';
-import { defineIndex, type HandlerRegistration, type InformerFactory, type Store } from '../../informers/index.ts';
+import { defineIndex, type HandlerRegistration, type InformerFactory } from '../../informers/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
+import { createClaimGate, type ClaimGate } from './claim-gate.ts';
 import { hollowDriver } from './csi.ts';
 import { applyResize, planResize } from './resizer.ts';
+import { freeVolumesByClass, volumesByClaim } from './volume-choice.ts';
 
 /** Keeps the object of a volume until its provisioner has deleted what it stands for. */
 const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
@@ -77,10 +76,6 @@ export function planVolume(claim: Claim, storageClass: Class | undefined): Unsav
   };
 }
 
-function isUsable(claim: Claim | undefined): boolean {
-  return claim?.status?.phase === 'Bound' && !isBeingDeleted(claim.metadata);
-}
-
 /**
  * The next step for a volume of this provisioner. An attached or bound volume stays. The finalizer of a terminating volume
  * is removed whatever its policy is: a user may have changed the policy, or cleared the claimRef, after the volume was made.
@@ -109,14 +104,10 @@ export interface ProvisionerOptions {
   readonly queues: Record<'claims' | 'volumes', WorkQueue<ObjectKey>>;
 }
 
-export interface ProvisionerSimulation {
+export interface ProvisionerSimulation extends ClaimGate {
   readonly registrations: readonly HandlerRegistration[];
   readonly reconcileClaim: Reconcile;
   readonly reconcileVolume: Reconcile;
-  /** Whether all claims of a pod are bound. Lets those be provisioned that wait for its node. */
-  prepareClaims(pod: Cached<Pod>, nodeName: string, signal: AbortSignal): Promise<boolean>;
-  /** Whether a pod may start. A kubelet asks the server: a claim that is being deleted may be gone soon. */
-  areClaimsUsable(pod: Cached<Pod>, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Provisions, expands and deletes the volumes of the simulated driver, like an external provisioner and resizer. */
@@ -126,6 +117,7 @@ export function simulateProvisioner({ client, informers, queues }: ProvisionerOp
   const classes = informers.informerFor(StorageClasses);
   const attachments = informers.informerFor(VolumeAttachments);
   attachments.addIndex(byVolume);
+  for (const index of [freeVolumesByClass, volumesByClaim]) volumes.addIndex(index);
   const classOf = (claim: Claim): Class | undefined => classes.store.get(objectKey(undefined, classOfClaim(claim)));
   const enqueueTo = (queue: WorkQueue<ObjectKey>) => ({
     added: (object: Cached<KubeObject>) => queue.add(keyOf(object)),
@@ -163,7 +155,7 @@ export function simulateProvisioner({ client, informers, queues }: ProvisionerOp
       if (step !== undefined) await deleteVolume(client, volume, step, signal);
       return {};
     },
-    ...createGate({ client, claims: claims.store, classOf }),
+    ...createClaimGate({ client, claims: claims.store, volumes: volumes.store, classOf }),
   };
 }
 
@@ -182,41 +174,6 @@ async function deleteVolume(
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error)) throw error; // the next state of the object enqueues it
   }
-}
-
-interface GateOptions {
-  readonly client: Client;
-  readonly claims: Pick<Store<PersistentVolumeClaim>, 'get'>;
-  classOf(claim: Claim): Class | undefined;
-}
-
-/** Holds pods back as a scheduler and a kubelet do. */
-function createGate({
-  client,
-  claims,
-  classOf,
-}: GateOptions): Pick<ProvisionerSimulation, 'prepareClaims' | 'areClaimsUsable'> {
-  async function selectNode(claim: Claim, nodeName: string, signal: AbortSignal): Promise<void> {
-    const isSelected = ownValue(claim.metadata.annotations, selectedNode) !== undefined;
-    if (isSelected || !isDelayed(classOf(claim))) return;
-    const body = { metadata: { annotations: { [selectedNode]: nodeName } } };
-    await client.patch(metadataOf(PersistentVolumeClaims), keyOf(claim), { type: 'merge', body }, signal);
-  }
-
-  return {
-    async prepareClaims(pod, nodeName, signal) {
-      const given = claimReferencesOf(pod).map(({ key }) => claims.get(key));
-      const unbound = given.filter((claim) => !isUsable(claim));
-      for (const claim of unbound) if (claim !== undefined) await selectNode(claim, nodeName, signal);
-      return unbound.length === 0;
-    },
-    async areClaimsUsable(pod, signal) {
-      for (const { key } of claimReferencesOf(pod)) {
-        if (!isUsable(await client.get(PersistentVolumeClaims, key, signal))) return false;
-      }
-      return true;
-    },
-  };
 }
 
 /** Creates the class, unless it is there. */

@@ -19,6 +19,7 @@ import { createAttacher } from './csi.ts';
 import { keyOfNode, type Fleet } from './fleet.ts';
 import { mayHaveAttached } from '../volumes/index.ts';
 import type { VolumeStores } from './pod-volumes.ts';
+import { isFree } from './volume-choice.ts';
 
 export function volumeStoresOf(informers: InformerFactory): VolumeStores {
   return {
@@ -33,6 +34,8 @@ export interface VolumeSimulationOptions {
   readonly fleet: Fleet;
   readonly informers: InformerFactory;
   readonly queues: Record<'pods' | 'statuses' | 'attachments', WorkQueue<ObjectKey>>;
+  /** A volume that any claim may get. */
+  onFree(): void;
 }
 
 export interface VolumeSimulation {
@@ -41,7 +44,13 @@ export interface VolumeSimulation {
 }
 
 /** The attacher, and what makes nodes report the volumes that their pods use. */
-export function simulateVolumes({ client, fleet, informers, queues }: VolumeSimulationOptions): VolumeSimulation {
+export function simulateVolumes({
+  client,
+  fleet,
+  informers,
+  onFree,
+  queues,
+}: VolumeSimulationOptions): VolumeSimulation {
   const pods = informers.informerFor(Pods);
   const attachments = informers.informerFor(VolumeAttachments);
   const attacher = createAttacher({ client, fleet, attachments: attachments.store, queue: queues.attachments });
@@ -68,8 +77,12 @@ export function simulateVolumes({ client, fleet, informers, queues }: VolumeSimu
       },
     }),
     informers.informerFor(PersistentVolumes).addHandler({
-      added: followVolume,
+      added(volume) {
+        followVolume(volume);
+        if (isFree(volume)) onFree();
+      },
       updated(before, after) {
+        if (!isFree(before) && isFree(after)) onFree();
         if (before.spec.claimRef?.uid !== after.spec.claimRef?.uid) followVolume(after);
       },
     }),

@@ -7,7 +7,11 @@ describe('the class of a claim', () => {
   const annotations = { 'volume.beta.kubernetes.io/storage-class': 'old' };
   const rows = [
     { name: 'is that of its specification', claim: { spec: { storageClassName: 'new' } }, named: 'new' },
-    { name: 'is that of its annotation first', claim: { annotations, spec: { storageClassName: 'new' } }, named: 'old' },
+    {
+      name: 'is that of its annotation first',
+      claim: { annotations, spec: { storageClassName: 'new' } },
+      named: 'old',
+    },
     { name: 'may be empty', claim: { spec: { storageClassName: '' } }, named: '' },
     { name: 'may be absent', claim: {}, named: undefined },
   ];

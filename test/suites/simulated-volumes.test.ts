@@ -118,6 +118,78 @@ test('pods run where their volumes are', async () => {
   }
 });
 
+test('local volumes of a class without provisioner go to the pods that run where they are', async () => {
+  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 3, controllers });
+  const { client } = cluster;
+  const hosts = (await client.list(Nodes)).map(({ metadata }) => metadata.name).slice(0, 2);
+  const metadata = { name: 'local' };
+  const provisioner = 'kubernetes.io/no-provisioner';
+  await client.create(StorageClasses, { metadata, provisioner, volumeBindingMode: 'WaitForFirstConsumer' });
+  const names = ['a', 'b', 'late'];
+  for (const name of names) {
+    const spec = { ...storage, storageClassName: 'local' };
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: name } }];
+    await client.create(PersistentVolumeClaims, { metadata: { namespace: 'default', name }, spec });
+    await client.create(Pods, { metadata: { namespace: 'default', name }, spec: { ...podSpec, volumes } });
+  }
+  const add = (name: string, hostname: string) => {
+    const isHost = { key: 'kubernetes.io/hostname', operator: 'In', values: [hostname] };
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '2Gi' },
+      storageClassName: 'local',
+      local: { path: '/mnt/disk' },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [isHost] }] } },
+    };
+    return client.create(PersistentVolumes, { metadata: { name }, spec });
+  };
+  for (const host of hosts) await add(`disk-${host}`, host);
+  const runningPods = async () => (await client.list(Pods)).filter(({ status }) => status?.phase === 'Running');
+  await expect.poll(async () => (await runningPods()).length, { timeout: 10_000 }).toBe(2);
+  const claims = await client.list(PersistentVolumeClaims);
+  for (const {
+    metadata: { name },
+    spec,
+  } of await runningPods()) {
+    const claim = claims.find((each) => each.metadata.name === name);
+    expect(claim?.spec.volumeName).toBe(`disk-${spec.nodeName}`);
+    expect(Object.keys(claim?.metadata.annotations ?? {})).not.toContain('volume.kubernetes.io/selected-node');
+  }
+  await add('late', hosts[0] ?? '');
+  await expect.poll(async () => (await runningPods()).length, { timeout: 10_000 }).toBe(3);
+});
+
+test('a claim that waits for its pod gets the volume that is there, and one is made for the next claim', async () => {
+  await using cluster = await startTestCluster({ server: 'sandbox', nodes: 1, controllers });
+  const { client } = cluster;
+  const metadata = { name: 'delayed' };
+  await client.create(StorageClasses, {
+    metadata,
+    provisioner: hollowDriver,
+    volumeBindingMode: 'WaitForFirstConsumer',
+  });
+  await client.create(PersistentVolumes, {
+    metadata: { name: 'disk' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      storageClassName: 'delayed',
+      csi: { driver: hollowDriver, volumeHandle: 'disk' },
+    },
+  });
+  await cluster.until(PersistentVolumes, objectKey(undefined, 'disk'), ({ status }) => status?.phase === 'Available');
+  const volumeOf = async (name: string): Promise<string | undefined> => {
+    const spec = { ...storage, storageClassName: 'delayed' };
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: name } }];
+    await client.create(PersistentVolumeClaims, { metadata: { namespace: 'default', name }, spec });
+    await client.create(Pods, { metadata: { namespace: 'default', name }, spec: { ...podSpec, volumes } });
+    await cluster.until(Pods, objectKey('default', name), ({ status }) => status?.phase === 'Running');
+    return (await client.get(PersistentVolumeClaims, objectKey('default', name))).spec.volumeName;
+  };
+  expect(await volumeOf('first')).toBe('disk');
+  expect(await volumeOf('second')).toMatch(/^pvc-/);
+});
+
 test.for([
   ['that is to be retained', { persistentVolumeReclaimPolicy: 'Retain' }],
   ['whose claimRef was cleared', { persistentVolumeReclaimPolicy: 'Retain', claimRef: null }],
