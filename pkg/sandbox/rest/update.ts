@@ -91,6 +91,7 @@ export function storeUpdate(
     ...validateCustom(draft, resource),
   ];
   if (errors.length > 0) throw invalid(resource, previous.metadata.name, errors);
+  if (options.target === 'object') rules.admitUpdate?.(draft, previous, api.writeContext());
   const object = asDraft(normalize(draft, resource));
   object.metadata.resourceVersion = previous.metadata.resourceVersion;
   manageFields(api, resource, { object, previous }, options);

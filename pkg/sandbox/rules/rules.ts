@@ -38,6 +38,8 @@ export interface Rules<T extends KubeObject = KubeObject> {
   /** Runs for new and for changed objects. `old` is absent for a new one. */
   validate?(object: T, old?: T): FieldError[];
   validateUpdate?(object: T, old: T): FieldError[];
+  /** What an admission plugin refuses in an update that is valid: throws a `Failure`. */
+  admitUpdate?(object: T, old: T, context: WriteContext): void;
   /** Runs for updates of the status alone. */
   validateStatus?(object: T, old: T): FieldError[];
 }

@@ -52,8 +52,9 @@ describe('a volume', () => {
 
 describe('a claim', () => {
   const isDefault = { 'storageclass.kubernetes.io/is-default-class': 'true' };
-  const storageClass = (name: string, annotations: object): void => {
-    sandbox.create('storageclasses.storage.k8s.io', { metadata: { name, annotations }, provisioner: 'example.com' });
+  const storageClass = (name: string, annotations: object, fields: object = {}): void => {
+    const metadata = { name, annotations };
+    sandbox.create('storageclasses.storage.k8s.io', { metadata, provisioner: 'example.com', ...fields });
   };
   const classOf = (claim: UntypedObject): unknown => (claim['spec'] as Record<string, unknown>)['storageClassName'];
 
@@ -72,6 +73,12 @@ describe('a claim', () => {
     const annotations = { 'volume.beta.kubernetes.io/storage-class': 'b' };
     expect(classOf(create(claims, claimSpec, { name: 'y', annotations }))).toBeUndefined();
   });
+
+  function createBound(spec: object): UntypedObject {
+    const created = create(claims, { ...claimSpec, volumeName: 'a', ...spec });
+    const status = { phase: 'Bound', capacity: { storage: '1Gi' } };
+    return sandbox.update(claims, { ...created, status }, 'status');
+  }
 
   const larger = { resources: { requests: { storage: '2Gi' } } };
   const smaller = { resources: { requests: { storage: '512Mi' } } };
@@ -92,9 +99,26 @@ describe('a claim', () => {
     ['changes its attributes class', { volumeAttributesClassName: 'fast' }, 0],
     ['does not become smaller than its volume', smaller, 1],
   ])('that is bound %s', (_what, change, errors) => {
-    const created = create(claims, { ...claimSpec, volumeName: 'a' });
-    const status = { phase: 'Bound', capacity: { storage: '1Gi' } };
-    const bound = sandbox.update(claims, { ...created, status }, 'status');
+    storageClass('growing', {}, { allowVolumeExpansion: true });
+    const bound = createBound({ storageClassName: 'growing' });
     expect(refusalOf(() => sandbox.update(claims, changed(bound, change)))).toHaveLength(errors);
+  });
+
+  test.each<[string, object, object?]>([
+    ['without class', {}],
+    ['with an empty class', { storageClassName: '' }],
+    ['of a class that does not exist', { storageClassName: 'gone' }],
+    ['of a class that does not say so', { storageClassName: 'silent' }],
+    ['of a class that forbids it', { storageClassName: 'fixed' }],
+    ['that gets its class at the same time', {}, { storageClassName: 'growing' }],
+  ])('that is bound %s does not grow', (_what, spec, change = {}) => {
+    storageClass('silent', {});
+    storageClass('fixed', {}, { allowVolumeExpansion: false });
+    storageClass('growing', {}, { allowVolumeExpansion: true });
+    const bound = createBound(spec);
+    expect(refusalOf(() => sandbox.update(claims, changed(bound, { ...larger, ...change })))).toEqual([
+      'persistentvolumeclaims "x" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+    ]);
+    expect(refusalOf(() => sandbox.update(claims, changed(bound, {})))).toEqual([]);
   });
 });

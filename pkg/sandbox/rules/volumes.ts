@@ -1,6 +1,7 @@
 import {
   formatTime,
   isEqualJson,
+  objectKey,
   ownValue,
   parseTime,
   type KubeObject,
@@ -10,8 +11,8 @@ import {
   type VolumeAttributesClass,
 } from '../../api/index.ts';
 import { nanoValue } from '../../quantities/index.ts';
-import { namedClassOf } from '../../volumes/index.ts';
-import type { FieldError } from '../failure.ts';
+import { classOfClaim, namedClassOf, requestOf, sizeOf } from '../../volumes/index.ts';
+import { forbidden, type FieldError } from '../failure.ts';
 import { defineRules, immutable, invalidValue, required, unsupported, type WriteContext } from './rules.ts';
 
 /** The StorageObjectInUseProtection admission plugin. */
@@ -100,6 +101,20 @@ function fixedSpec({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim):
   };
 }
 
+const claimSubject = { group: '', resource: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim' };
+
+/** The PersistentVolumeClaimResize admission plugin. Validation has refused to let a claim grow that is not bound. */
+function admitResize(claim: PersistentVolumeClaim, old: PersistentVolumeClaim, context: WriteContext): void {
+  if (requestOf(claim) <= requestOf(old)) return;
+  const [className, before] = [classOfClaim(claim), classOfClaim(old)];
+  const storageClass = context.find('storageclasses.storage.k8s.io', objectKey(undefined, className));
+  const isAllowed = (storageClass as StorageClass | undefined)?.allowVolumeExpansion === true;
+  if (className !== '' && className === before && isAllowed) return;
+  const why =
+    'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize';
+  throw forbidden(claimSubject, claim.metadata.name, why);
+}
+
 function validateClaimUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): FieldError[] {
   const errors: FieldError[] = [];
   if (!isEqualJson(fixedSpec(claim, old), fixedSpec(old, old), { emptyIsAbsent: true })) {
@@ -107,9 +122,7 @@ function validateClaimUpdate(claim: PersistentVolumeClaim, old: PersistentVolume
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
     errors.push({ type: 'Forbidden', field: 'spec', detail });
   }
-  const sizeOf = (amounts: Readonly<Record<string, string>> | undefined): bigint =>
-    nanoValue(ownValue(amounts, 'storage') ?? '0') ?? 0n;
-  const [size, before] = [sizeOf(claim.spec.resources?.requests), sizeOf(old.spec.resources?.requests)];
+  const [size, before] = [requestOf(claim), requestOf(old)];
   if (size < before && size <= sizeOf(old.status?.capacity)) {
     const field = 'spec.resources.requests.storage';
     errors.push({ type: 'Forbidden', field, detail: 'field can not be less than status.capacity' });
@@ -155,6 +168,7 @@ export const persistentVolumeClaimRules = defineRules<PersistentVolumeClaim>({
     addFinalizer(claim, 'kubernetes.io/pvc-protection');
   },
   validateUpdate: validateClaimUpdate,
+  admitUpdate: admitResize,
 });
 
 export const volumeAttributesClassRules = defineRules<VolumeAttributesClass>({
