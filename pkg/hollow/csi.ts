@@ -19,8 +19,8 @@ import type { Fleet } from './fleet.ts';
 
 /** The CSI driver of simulated nodes. */
 export const hollowDriver = 'hollow-node.csi.local';
-/** As many volumes as the largest machines of clouds take. */
-const attachableVolumes = 128;
+/** How many volumes of this driver a node takes: as many as the largest machines of clouds. */
+export const attachableVolumes = 128;
 
 /** What the kubelet says of the CSI drivers on its node. The garbage collector deletes it with the Node. */
 export function buildCsiNode({ metadata: { name, uid } }: Pick<Cached<Node>, 'metadata'>): Unsaved<CSINode> {

@@ -13,6 +13,7 @@ import { podsByNode, type ReconcileResult } from '../controller/index.ts';
 import { defineIndex, type Handler, type Informer, type Store } from '../../informers/index.ts';
 import { claimReferencesOf, isPodFinished } from '../pods/index.ts';
 import type { Clock } from '../time/index.ts';
+import { mayHaveAttached } from '../volumes/index.ts';
 import type { WorkQueue } from '../../workqueue/index.ts';
 import { podIPv4, podIPv6 } from './addresses.ts';
 import { repelsOthers } from './anti-affinity.ts';
@@ -20,7 +21,7 @@ import type { ClaimGate } from './claim-gate.ts';
 import type { Fleet, HollowNode } from './fleet.ts';
 import { planPodStep, type PodStep } from './pod-lifecycle.ts';
 import { isStale, type PodRecord, PodRecords } from './pod-records.ts';
-import { areVolumesReady, compileVolumeReach, type VolumeStores } from './pod-volumes.ts';
+import { areVolumesReady, compileVolumeReach, compileVolumeRoom, type VolumeStores } from './pod-volumes.ts';
 import { computePodStatus, podStatusPatch } from './pod-status.ts';
 import { isWaitingForNode, selectNode } from './select-node.ts';
 import { type PodDefaults, selectPodSettings } from './settings.ts';
@@ -79,10 +80,10 @@ export function createPodRunner(options: PodRunnerOptions): PodRunner {
     queue.add(keyOf(pod));
   }
 
-  /** A pod has left its node: pods whose anti-affinity excluded each other may take its place. */
+  /** A pod has left its node: pods whose anti-affinity excluded each other, or with volumes, may take its place. */
   function enqueueRepelled(last: Cached<Pod>): void {
     const keptAway = repelsOthers(last);
-    for (const [key, keepsAway] of state.unplaced) if (keptAway || keepsAway) queue.add(key);
+    for (const [key, isWaitingForRoom] of state.unplaced) if (keptAway || isWaitingForRoom) queue.add(key);
   }
 
   return {
@@ -122,7 +123,7 @@ export function createPodRunner(options: PodRunnerOptions): PodRunner {
 
 interface RunnerState extends Omit<PodRunnerOptions, 'pods' | 'queue'> {
   readonly records: PodRecords;
-  /** The pods that fit on no node, and whether they have anti-affinity. */
+  /** The pods that fit on no node, and whether any pod that leaves a node may make room: anti-affinity, volumes. */
   readonly unplaced: Map<ObjectKey, boolean>;
   nextCandidate: number;
 }
@@ -151,10 +152,12 @@ async function bind(pod: Cached<Pod>, state: RunnerState, signal: AbortSignal): 
   const canReachBound = compileVolumeReach(pod, state.stores);
   if (canReachBound === 'unknown') return undefined; // the volume enqueues the pod
   const unbound = state.provisioning?.claimsOf(pod);
-  const canReachVolumes = (each: Cached<Node>): boolean => canReachBound(each) && unbound?.canServe(each) !== false;
+  const hasRoom = compileVolumeRoom(pod, state.stores);
+  const canReachVolumes = (each: Cached<Node>): boolean =>
+    canReachBound(each) && unbound?.canServe(each) !== false && hasRoom(fleet.get(each.metadata.name));
   const node = selectNode(pod, fleet.all, { startAt: state.nextCandidate, canReachVolumes });
   if (node?.node === undefined) {
-    state.unplaced.set(keyOf(pod), repelsOthers(pod)); // a change of nodes, pods or volumes enqueues the pod again
+    state.unplaced.set(keyOf(pod), repelsOthers(pod) || mayHaveAttached(pod)); // a change of nodes, pods or volumes enqueues the pod again
     return undefined;
   }
   state.unplaced.delete(keyOf(pod));

@@ -1,9 +1,22 @@
 import { describe, expect, test } from 'vitest';
 
-import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim } from '../api/index.ts';
+import {
+  splitKey,
+  type CSIDriver,
+  type Node,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+} from '../api/index.ts';
 import { node, pod } from '../../test/support/builders.ts';
 import { Fleet, type HollowNode } from './fleet.ts';
-import { areVolumesReady, compileVolumeReach, volumesInUse } from './pod-volumes.ts';
+import { attachableVolumes, hollowDriver } from './csi.ts';
+import {
+  areVolumesReady,
+  compileVolumeReach,
+  compileVolumeRoom,
+  volumesInUse,
+  type VolumeStores,
+} from './pod-volumes.ts';
 
 const uniqueName = 'kubernetes.io/csi/ebs.csi.aws.com^vol-1';
 const user = pod({ name: 'a', spec: { volumes: [{ name: 'v', awsElasticBlockStore: { volumeID: 'vol-1' } }] } });
@@ -41,6 +54,44 @@ test.each([
 
 test('a pod waits for no volume of a driver that does not attach', () => {
   expect(areVolumesReady(user, machine(), stores(local))).toBe(true);
+});
+
+describe('a node has room for as many volumes of the simulated driver as its CSINode says', () => {
+  const claimant = (name: string, claimName = name) =>
+    pod({ name, namespace: 'default', spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }] } });
+  const driverOf = (volume: string): string => (volume.startsWith('other') ? 'other.example.com' : hollowDriver);
+  /** Every claim is bound to a volume of its own name. */
+  const bound: VolumeStores = {
+    claims: {
+      get: (key) => {
+        const { name } = splitKey(key);
+        return { ...node({ name }), spec: { volumeName: name }, status: { phase: 'Bound' } };
+      },
+    },
+    volumes: {
+      get: (key) => {
+        const { name } = splitKey(key);
+        const csi = { driver: driverOf(name), volumeHandle: name };
+        return { ...node({ name }), spec: { csi, claimRef: { uid: node({ name }).metadata.uid } }, status: {} };
+      },
+    },
+    drivers: { get: () => undefined },
+  };
+  const full = machine();
+  for (let index = 0; index < attachableVolumes; index++) {
+    full.neighbours.pods.set(String(index), claimant(`used-${index}`));
+  }
+  const almostFull = machine();
+  almostFull.neighbours.pods.set('used', claimant('used'));
+  test.each([
+    ['one more', claimant('new'), false],
+    ['one that is there', claimant('again', 'used-0'), true],
+    ['one of another driver', claimant('other'), true],
+    ['no volume', pod({ name: 'plain' }), true],
+  ])('%s', (_what, given, expected) => {
+    const hasRoom = compileVolumeRoom(given, bound);
+    expect([hasRoom(full), hasRoom(almostFull)]).toEqual([expected, true]);
+  });
 });
 
 describe('the nodes that can reach the volumes of a pod', () => {

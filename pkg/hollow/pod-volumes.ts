@@ -9,7 +9,8 @@ import {
 import { compileNodeSelector, type NodePredicate } from '../nodes/index.ts';
 import { claimReferencesOf } from '../pods/index.ts';
 import type { Store } from '../../informers/index.ts';
-import { attachableVolumeOf, mayHaveAttached } from '../volumes/index.ts';
+import { attachableVolumeOf, mayHaveAttached, splitCsiUniqueName } from '../volumes/index.ts';
+import { attachableVolumes, hollowDriver } from './csi.ts';
 import type { HollowNode } from './fleet.ts';
 
 export interface VolumeStores {
@@ -36,6 +37,20 @@ export function attachedVolumesOf(pod: Cached<Pod>, { claims, drivers, volumes }
 export function volumesInUse({ neighbours }: HollowNode, stores: VolumeStores): string[] {
   const names = [...neighbours.pods.values()].filter(mayHaveAttached).flatMap((pod) => attachedVolumesOf(pod, stores));
   return [...new Set(names)].sort();
+}
+
+/** The nodes whose CSINode allows the bound volumes of a pod beside those that are in use. Like the scheduler. */
+export function compileVolumeRoom(pod: Cached<Pod>, stores: VolumeStores): (hollow: HollowNode) => boolean {
+  const own = attachedVolumesOf(pod, stores).filter(isLimited);
+  if (own.length === 0) return () => true;
+  return (hollow) => {
+    const others = volumesInUse(hollow, stores).filter(isLimited);
+    return new Set([...own, ...others]).size <= attachableVolumes;
+  };
+}
+
+function isLimited(uniqueName: string): boolean {
+  return splitCsiUniqueName(uniqueName)?.driver === hollowDriver;
 }
 
 /**
