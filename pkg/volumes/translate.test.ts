@@ -59,6 +59,7 @@ test.each([
 });
 
 describe('a volume of a pod', () => {
+  const once = (csi: object) => ({ accessModes: ['ReadWriteOnce'], csi, volumeMode: 'Filesystem' });
   const rows: [string, Omit<PodVolume, 'name'>, object | undefined][] = [
     [
       'of EBS has a partition',
@@ -102,6 +103,47 @@ describe('a volume of a pod', () => {
         volumeMode: 'Filesystem',
       },
     ],
+    [
+      'of an Azure disk has its kind, caching and file system',
+      { azureDisk: { diskName: 'n', diskURI: '/x/y', cachingMode: 'ReadOnly', fsType: 'xfs', readOnly: true } },
+      once({
+        driver: 'disk.csi.azure.com',
+        volumeHandle: '/x/y',
+        readOnly: true,
+        fsType: 'xfs',
+        volumeAttributes: { kind: 'Managed', cachingmode: 'ReadOnly', fstype: 'xfs' },
+      }),
+    ],
+    [
+      'of an Azure disk without more has its kind alone',
+      { azureDisk: { diskName: 'n', diskURI: '/x/y', kind: 'managed', cachingMode: '' } },
+      once({ driver: 'disk.csi.azure.com', volumeHandle: '/x/y', volumeAttributes: { kind: 'Managed' } }),
+    ],
+    [
+      'of an Azure disk that is a file is not attached',
+      { azureDisk: { diskName: 'n', diskURI: '/x/y', kind: 'Dedicated' } },
+      undefined,
+    ],
+    [
+      'of Cinder has its file system',
+      { cinder: { volumeID: 'c', fsType: 'ext4', readOnly: true } },
+      once({ driver: 'cinder.csi.openstack.org', volumeHandle: 'c', readOnly: true, fsType: 'ext4' }),
+    ],
+    [
+      'of Cinder without more has its id alone',
+      { cinder: { volumeID: 'c', readOnly: false, fsType: '' } },
+      once({ driver: 'cinder.csi.openstack.org', volumeHandle: 'c' }),
+    ],
+    [
+      'of Portworx is for one node',
+      { portworxVolume: { volumeID: 'p', fsType: 'xfs' } },
+      once({ driver: 'pxd.portworx.com', volumeHandle: 'p', fsType: 'xfs' }),
+    ],
+    [
+      'of Portworx is for many readers',
+      { portworxVolume: { volumeID: 'p', readOnly: true } },
+      { ...once({ driver: 'pxd.portworx.com', volumeHandle: 'p' }), accessModes: ['ReadOnlyMany'] },
+    ],
     ['that is empty is not attached', { emptyDir: {} }, undefined],
     ['of a CSI driver itself is not attached', { csi: { driver: 'd' } }, undefined],
   ];
@@ -109,3 +151,12 @@ describe('a volume of a pod', () => {
     test(name, () => expect(inlineCsiVolumeOf({ name: 'data', ...source }, 'ns')?.spec).toEqual(spec));
   }
 });
+
+test.each<[Omit<PodVolume, 'name'>, string]>([
+  [{ awsElasticBlockStore: { volumeID: 'vol-1' } }, 'ebs.csi.aws.com-vol-1'],
+  [{ azureDisk: { diskName: 'n', diskURI: '/x/y' } }, '/x/y'],
+  [{ cinder: { volumeID: 'c' } }, 'cinder.csi.openstack.org-c'],
+  [{ portworxVolume: { volumeID: 'p' } }, 'pxd.portworx.com-p'],
+])('messages name the volume of a pod: %o', (source, name) =>
+  expect(inlineCsiVolumeOf({ name: 'data', ...source }, 'ns')?.name).toBe(name),
+);
