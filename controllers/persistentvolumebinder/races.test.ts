@@ -37,13 +37,14 @@ beforeEach(async () => {
 afterEach(() => rm(path, { recursive: true, force: true }));
 
 /** The work of the plugin is real, and so its time is. */
-const until = (isSo: () => boolean): Promise<void> =>
-  expect
+async function until(isSo: () => boolean): Promise<void> {
+  await expect
     .poll(async () => {
       await settle();
       return isSo();
     })
     .toBe(true);
+}
 
 const claimRef = { namespace: 'default', name: 'data', uid: 'gone' };
 

@@ -7,6 +7,7 @@ import {
   PersistentVolumeClaims,
   PersistentVolumes,
   Pods,
+  StorageClasses,
   VolumeAttachments,
   VolumeAttributesClasses,
   type Kind,
@@ -15,7 +16,7 @@ import {
 } from '../../../pkg/api/index.ts';
 import { attachAndDetach } from '../attach-scenarios.ts';
 import { AttachUser } from '../attach-user.ts';
-import type { Client } from '../../../pkg/client/index.ts';
+import { isNotFound, type Client } from '../../../pkg/client/index.ts';
 import { BinderUser, provisioner } from '../binder-scenarios.ts';
 import { eventually } from '../eventually.ts';
 import { createGrowing, growClaim, untilResizer } from '../expand-scenarios.ts';
@@ -149,6 +150,51 @@ const binder: FaultScenario = {
   },
 };
 
+/** A volume is recycled, another one is freed from a claim that is bound elsewhere, and a claim gets the default class. */
+const reclaims: FaultScenario = {
+  controller: 'persistentvolume-binder-controller',
+  about: 'that recycles, unbinds and assigns classes',
+  flags: () => ['--pvclaimbinder-sync-period=1s'],
+  kinds: [PersistentVolumeClaims, PersistentVolumes],
+  ignore: ['PersistentVolume:spec.claimRef.resourceVersion'],
+  isAlone: true, // a binder serves the volumes of every trial, and there is one default class
+  async act({ client, namespace, signal }) {
+    const user = new BinderUser(client, namespace, signal);
+    await user.bind('used', { persistentVolumeReclaimPolicy: 'Recycle' });
+    await user.bind('kept', {});
+    const kept = await client.get(PersistentVolumeClaims, objectKey(namespace, 'kept'), signal);
+    const annotations = { 'pv.kubernetes.io/bound-by-controller': 'yes' };
+    await user.volume('spare', '1Gi', { claimRef: user.referenceTo(kept) }, { annotations });
+    await user.volumeIs('Available', 'spare');
+    await user.remove(PersistentVolumeClaims, 'used');
+    await eventually(() => isRecycled(user.nameOf('used'), client, signal), signal);
+
+    const unclassed = { metadata: { namespace, name: 'unclassed' }, spec: claimSpec };
+    await client.create(PersistentVolumeClaims, unclassed, signal);
+    await user.storageClass('usual', {}, { 'storageclass.kubernetes.io/is-default-class': 'true' });
+    await user.volume('usual', '1Gi', { storageClassName: user.nameOf('usual') });
+    await user.claimIs('Bound', 'unclassed');
+    await user.volumeIs('Bound', 'usual');
+    await client.delete(StorageClasses, objectKey(undefined, user.nameOf('usual')), {}, signal);
+  },
+};
+
+/** Ends the pod that empties a volume, each time there is a new one. True once the volume is available. */
+async function isRecycled(name: string, client: Client, signal: AbortSignal): Promise<boolean> {
+  const volume = await client.get(PersistentVolumes, objectKey(undefined, name), signal);
+  if (volume.status?.phase === 'Available') return true;
+  const { items } = await client.listAll(Pods, { namespace: 'default' }, signal);
+  const recycler = items.find(({ metadata }) => metadata.name === `recycler-for-${name}`);
+  if (recycler === undefined || recycler.status?.phase === 'Succeeded') return false;
+  const patch = { type: 'merge', subresource: 'status', body: { status: { phase: 'Succeeded' } } } as const;
+  try {
+    await client.patch(Pods, keyOf(recycler), patch, signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return false;
+}
+
 /** Lets volumes go that the binder has deleted. True if none is left that it has to delete. */
 async function releaseDeleted(namespace: string, client: Client, signal: AbortSignal): Promise<boolean> {
   const { items } = await client.listAll(PersistentVolumes, {}, signal);
@@ -181,6 +227,7 @@ const expand: FaultScenario = {
 
 export const volumeScenarios: readonly FaultScenario[] = [
   binder,
+  reclaims,
   claimProtection,
   ephemeralVolumes,
   volumeProtection,
