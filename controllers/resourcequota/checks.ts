@@ -19,6 +19,8 @@ import { planStatus, type Allowance, type QuotaStatus } from './status.ts';
  * existed already, stays charged: a difference that is older than this is corrected.
  */
 const settleMs = 2000;
+/** A client that ignores refusals may be charged all the time, and a namespace may be large. */
+const listIntervalMs = 10_000;
 /** While a cache is stale, its objects are listed in growing intervals: the server may be overloaded. */
 const longestWaitMs = 60_000;
 /** When a quota is judged again whose cache lacks an own write. */
@@ -44,6 +46,8 @@ export class StatusChecks {
   readonly #deps: Deps;
   readonly #queue: WorkQueue<ObjectKey>;
   readonly #corrections = new Corrections();
+  /** When the objects of a quota may be listed again. */
+  readonly #nextListMs = new Map<ObjectKey, number>();
 
   constructor(context: ControllerContext, deps: Deps) {
     this.#context = context;
@@ -75,11 +79,13 @@ export class StatusChecks {
     }
     if (allowance.charged !== undefined) this.#corrections.close(key);
     if (this.#plan(quota) !== undefined) this.check(key);
+    else this.#corrections.takeOff(key, allowance); // by a write whose response was lost
   }
 
   forget(key: ObjectKey): void {
     this.#queue.cancelDelay(key);
     this.#corrections.forget(key);
+    this.#nextListMs.delete(key);
   }
 
   run(signal: AbortSignal): Promise<void> {
@@ -100,8 +106,8 @@ export class StatusChecks {
     }
     const safe = this.#plan(quota, this.#corrections.allowanceOf(quota));
     const proven = this.#plan(quota, this.#corrections.allowanceOf(quota, { isProven: true }));
+    if (safe !== undefined) sync(key); // what needs no proof does not wait for it
     if (isSame(safe, proven)) {
-      if (safe !== undefined) sync(key);
       if (isSame(safe, right)) {
         this.#corrections.close(key); // the sync opens the next window
         return {};
@@ -109,7 +115,13 @@ export class StatusChecks {
       this.#corrections.reopen(quota, { isStale: false });
       return { requeueAfterMs: settleMs };
     }
+    const untilListMs = (this.#nextListMs.get(key) ?? 0) - this.#context.clock.monotonic();
+    if (untilListMs > 0) {
+      this.#corrections.reopen(quota, { isStale: false });
+      return { requeueAfterMs: Math.max(settleMs, untilListMs) };
+    }
     if (await isProven(key, { quota, right }, { ...this.#deps, signal })) {
+      this.#nextListMs.set(key, this.#context.clock.monotonic() + listIntervalMs);
       this.#corrections.prove(key);
       ledger.recount(key); // handlers may be behind their cache
       sync(key);

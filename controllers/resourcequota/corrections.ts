@@ -60,14 +60,18 @@ export class Corrections {
     return { freed, charged: chargedSince(window, usageOf(quota.status?.used)) };
   }
 
-  /** The status is written: what it has taken off is no longer to be taken off. Returns whether a window begins. */
-  wrote(quota: Cached<ResourceQuota>, { used }: QuotaStatus, { freed: taken }: Allowance): boolean {
-    const key = keyOf(quota);
+  /** What had become free is no longer in the status. */
+  takeOff(key: ObjectKey, { freed: taken }: Allowance): void {
     const freed = this.#freed.get(key);
-    if (freed !== undefined) {
-      for (const [name, nanos] of taken) add(freed, name, -nanos);
-      if (freed.size === 0) this.#freed.delete(key);
-    }
+    if (freed === undefined) return;
+    for (const [name, nanos] of taken) add(freed, name, -nanos);
+    if (freed.size === 0) this.#freed.delete(key);
+  }
+
+  /** The status is written. Returns whether a window begins. */
+  wrote(quota: Cached<ResourceQuota>, { used }: QuotaStatus, allowance: Allowance): boolean {
+    const key = keyOf(quota);
+    this.takeOff(key, allowance);
     if (this.#windows.get(key)?.isProven === true) this.#windows.delete(key);
     const present = this.#windows.get(key);
     const window = present ?? this.#begin(quota, 0);

@@ -218,6 +218,55 @@ test('a charge without an object is corrected although others come and go all th
   });
 });
 
+test('a value that is too low is raised although the list that another value needs fails', async () => {
+  const base = contextWith([Pods, ConfigMaps]);
+  base.server.seed(ResourceQuotas, quota({ pods: '5', 'count/configmaps': '5' }));
+  await run(base, async () => {
+    base.client.before('list', () => {
+      throw apiError(500, 'InternalError', 'the conversion webhook is broken');
+    });
+    await passSeconds(base, 5);
+    await charge(base, { pods: '0', 'count/configmaps': '3' });
+    await passSeconds(base, 3);
+    base.server.seed(Pods, sized('uncharged', '1'));
+    await passSeconds(base, 60);
+    expect(usedOf(base)).toEqual({ pods: '1', 'count/configmaps': '3' });
+  });
+});
+
+test('charges without objects that do not end cost a list every ten seconds', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '500' }));
+  await run(base, async () => {
+    for (let i = 0; i < 300; i++) {
+      await charge(base, { pods: String(Number(usedOf(base)?.['pods']) + 1) });
+      await pass(base, 100);
+    }
+    expect(listsOf(base)).toBe(3);
+    await passSeconds(base, 25);
+    expect(usedOf(base)).toEqual({ pods: '0' });
+  });
+});
+
+test('what became free is taken off once, also if the response of the write was lost', async () => {
+  const base = contextWith([Pods]);
+  base.server.seed(ResourceQuotas, quota({ pods: '20' }));
+  const [first, second] = [base.server.seed(Pods, sized('a', '1')), base.server.seed(Pods, sized('b', '1'))];
+  let lost = 0;
+  await run(base, async () => {
+    base.client.after('update', () => {
+      if (lost++ === 0) throw apiError(504, 'Timeout', 'no response in time');
+    });
+    await base.server.delete(Pods, keyOf(first), {}, signal);
+    await pass(base, 500);
+    expect([usedOf(base), lost]).toEqual([{ pods: '1' }, 1]);
+    await charge(base, { pods: '2' }); // the pod is stored later
+    await base.server.delete(Pods, keyOf(second), {}, signal);
+    await pass(base, 500);
+    expect(usedOf(base)).toEqual({ pods: '1' });
+  });
+});
+
 test('a status that the API server has changed meanwhile is written again after a moment', async () => {
   const base = contextWith([Pods]);
   base.server.seed(ResourceQuotas, quota({ pods: '5' }));
