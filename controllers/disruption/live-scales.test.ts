@@ -9,7 +9,8 @@ const v1: Kind = { group: 'example.com', version: 'v1', kind: 'Gathering', resou
 const v2: Kind = { ...v1, version: 'v2' };
 const jobs: Kind = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs', namespaced: true };
 const nodes: Kind = { group: '', version: 'v1', kind: 'Node', resource: 'nodes', namespaced: false };
-const discovery: Pick<Discovery, 'kindFor' | 'preferred'> = {
+const discovery: Pick<Discovery, 'all' | 'kindFor' | 'preferred'> = {
+  all: async () => ({ resources: [], failures: new Map([['down.example.com/v1', 'stale GroupVersion discovery']]) }),
   kindFor: async (apiVersion, name) =>
     [v1, v2, jobs, nodes].find(
       ({ group, version, kind }) => kind === name && apiVersion === (group === '' ? version : `${group}/${version}`),
@@ -80,6 +81,12 @@ describe('createScaleReader', () => {
       shown: 'no matches for kind "Nothing" in version "example.com/v1"',
     },
     {
+      name: 'a kind of an API server that does not respond',
+      reference: { apiVersion: 'down.example.com/v1', kind: 'Herd' },
+      scale: notFound,
+      shown: 'no matches for kind "Herd" in version "down.example.com/v1": stale GroupVersion discovery',
+    },
+    {
       name: 'a server that fails',
       scale: apiError(500, 'InternalError', 'broken'),
       shown: expect.stringContaining('broken'),
@@ -93,5 +100,6 @@ describe('createScaleReader', () => {
     expect((await read({ apiVersion: 'batch/v1', kind: 'Job' }, notFound)).isLasting).toBe(true);
     expect((await read({ kind: 'Nothing' }, notFound)).isLasting).toBe(true);
     expect((await read({}, apiError(500, 'InternalError', 'broken'))).isLasting).toBe(false);
+    expect((await read({ apiVersion: 'down.example.com/v1', kind: 'Herd' }, notFound)).isLasting).toBe(false);
   });
 });

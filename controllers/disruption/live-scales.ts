@@ -23,6 +23,12 @@ class NoScaleError extends Error {
   readonly reason = 'NoScale';
 }
 
+/** The API server of the controller does not respond, so it is not known whether there is a scale. */
+class UndiscoveredError extends Error {
+  override readonly name = 'UndiscoveredError';
+  readonly reason = 'Undiscovered';
+}
+
 /** Reads the scale subresource of any served kind. An error is a result: the budget's status shows it. */
 export type ScaleReader = (
   reference: Cached<OwnerReference>,
@@ -61,7 +67,9 @@ async function lookUp(
 ): Promise<ControllerScale> {
   const kind = await discovery.kindFor(apiVersion, kindName, signal);
   if (kind === undefined) {
-    throw new NoScaleError(`no matches for kind ${JSON.stringify(kindName)} in version ${JSON.stringify(apiVersion)}`);
+    const what = `no matches for kind ${JSON.stringify(kindName)} in version ${JSON.stringify(apiVersion)}`;
+    const failure = (await discovery.all(signal)).failures.get(apiVersion);
+    throw failure === undefined ? new NoScaleError(what) : new UndiscoveredError(`${what}: ${failure}`);
   }
   const isSame = ({ group, resource }: Kind): boolean => group === kind.group && resource === kind.resource;
   const [preferred = kind] = await preferredKinds(discovery, isSame, signal);
