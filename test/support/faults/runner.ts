@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CoreEvents, keyOf, Namespaces, ServiceAccounts } from '../../../pkg/api/index.ts';
-import { isAlreadyExists, type Client } from '../../../pkg/client/index.ts';
+import { CoreEvents, keyOf, Namespaces } from '../../../pkg/api/index.ts';
+import type { Client } from '../../../pkg/client/index.ts';
 import type { HollowNodes } from '../../../pkg/hollow/index.ts';
 import type { ClusterAccess } from '../../cluster/index.ts';
+import { createDefaultAccount } from './default-account.ts';
 import { compareEndStates, findStorms, readEndState, type Activity, type EndState } from './end-state.ts';
 import { commonWrites, describeFault, isForEverybody, isKill, type PlannedFault, type WritePattern } from './faults.ts';
 import type { Course, FaultProxy } from './proxy.ts';
@@ -199,13 +200,7 @@ class ScenarioRun {
   async #actIn(namespace: string, signal: AbortSignal): Promise<void> {
     const { client, cluster, hollow } = this.#ground;
     await client.create(Namespaces, { metadata: { name: namespace } }, signal);
-    if (this.#scenario.isBare !== true) {
-      try {
-        await client.create(ServiceAccounts, { metadata: { namespace, name: 'default' } }, signal);
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error;
-      }
-    }
+    if (this.#scenario.isBare !== true) await createDefaultAccount(namespace, client, signal);
     await this.#scenario.act({ client, cluster, namespace, hollow, signal });
   }
 

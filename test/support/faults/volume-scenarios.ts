@@ -23,6 +23,7 @@ import { createGrowing, growClaim, untilResizer } from '../expand-scenarios.ts';
 import { exists } from '../owner-graph-objects.ts';
 import { claimSpec } from '../stateful-set-user.ts';
 import { attributesClass, ephemeralVolume, volumeSpec } from '../volume-user.ts';
+import { createDefaultAccount } from './default-account.ts';
 import type { FaultScenario, FaultStage } from './scenario.ts';
 
 /** A user takes the finalizer of an object, and it comes back. */
@@ -160,6 +161,7 @@ const reclaims: FaultScenario = {
   isAlone: true, // a binder serves the volumes of every trial, and there is one default class
   async act({ client, namespace, signal }) {
     const user = new BinderUser(client, namespace, signal);
+    await createDefaultAccount('default', client, signal); // of the recycler's pods
     await user.bind('used', { persistentVolumeReclaimPolicy: 'Recycle' });
     await user.bind('kept', {});
     const kept = await client.get(PersistentVolumeClaims, objectKey(namespace, 'kept'), signal);
