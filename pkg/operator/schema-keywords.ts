@@ -46,6 +46,9 @@ export function checkExtensions(schema: Schema, path: string): void {
   };
   const { 'x-kubernetes-list-type': listType, 'x-kubernetes-map-type': mapType, type, items } = schema;
   const keys: unknown = schema['x-kubernetes-list-map-keys'];
+  if (schema['x-kubernetes-int-or-string'] === true && type !== undefined) {
+    refuse('x-kubernetes-int-or-string is for z.unknown() and unions of int and string');
+  }
   if (mapType !== undefined && (type !== 'object' || (mapType !== 'atomic' && mapType !== 'granular'))) {
     refuse('x-kubernetes-map-type is atomic or granular, and only for objects');
   }

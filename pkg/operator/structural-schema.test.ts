@@ -37,6 +37,21 @@ const rows: { readonly name: string; readonly schema: z.ZodType; readonly expect
     expected: { 'x-kubernetes-int-or-string': true },
   },
   {
+    name: 'a number or a string, with the extension of its author',
+    schema: z.union([z.int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }),
+    expected: { 'x-kubernetes-int-or-string': true },
+  },
+  {
+    name: 'a string or a number, with the extension of its author and limits',
+    schema: z.union([z.string().max(9), z.int().min(1)]).meta({ 'x-kubernetes-int-or-string': true, maxLength: 5 }),
+    expected: { 'x-kubernetes-int-or-string': true, minimum: 1, maxLength: 5 },
+  },
+  {
+    name: 'anything, with the extension of a number or a string',
+    schema: z.unknown().meta({ 'x-kubernetes-int-or-string': true }),
+    expected: { 'x-kubernetes-int-or-string': true },
+  },
+  {
     name: 'a format that the server knows',
     schema: z.iso.datetime(),
     expected: { type: 'string', format: 'date-time' },
@@ -263,6 +278,11 @@ const refused: { readonly name: string; readonly schema: z.ZodType; readonly fie
       ),
     }),
     field: 'spec.a.*',
+  },
+  {
+    name: 'a string that is said to be a number, too',
+    schema: z.object({ a: z.string().meta({ 'x-kubernetes-int-or-string': true }) }),
+    field: 'spec.a',
   },
   { name: 'a recursive schema', schema: recursive(), field: 'spec' },
   { name: 'a pattern that looks ahead', schema: z.object({ a: z.string().regex(/(?=a)/) }), field: 'spec.a' },

@@ -43,9 +43,10 @@ function withoutNull(json: Schema): Schema {
 
 function convertKeywords(given: Schema, path: string): Schema {
   const json = knownKeywords(given, path);
-  if (json['x-kubernetes-int-or-string'] === true) return json;
   const alternatives = json['anyOf'] ?? json['oneOf'];
+  // Also one that its author calls an int or string: beside the extension, alternatives may not have types.
   if (Array.isArray(alternatives)) return convertUnion(json, alternatives.filter(isSchema), path);
+  if (json['x-kubernetes-int-or-string'] === true) return json;
   if (json['type'] === 'string') return convertString(json, path);
   if (json['allOf'] !== undefined) {
     throw new DefinitionError(`${path}: two schemas for one value cannot be expressed: for objects, use extend()`);
