@@ -3,7 +3,8 @@ import * as z from 'zod';
 
 import { ConfigMaps, defineKind, Secrets, type KubeObject } from '../api/index.ts';
 import { isNotFound } from '../client/index.ts';
-import { controllerFor, defineResource, watch, type ReconcileContext } from '../operator/index.ts';
+import { TerminalError } from '../controller/index.ts';
+import { controllerFor, DefinitionError, defineResource, watch, type ReconcileContext } from '../operator/index.ts';
 import { build, configMap, secret } from './builders.ts';
 import { apiError } from './object-store.ts';
 import { simulate } from './simulate.ts';
@@ -73,8 +74,30 @@ describe('a mistake in a reconcile', () => {
 });
 
 test.for([
+  { name: 'an operation on undefined', error: new TypeError("Cannot read properties of undefined (reading 'x')") },
+  { name: 'an unknown name', error: new ReferenceError('x is not defined') },
+  { name: 'a value out of range', error: new RangeError('Invalid array length') },
+  { name: 'a wrapped mistake of a definition', error: new Error('sync', { cause: new DefinitionError('no schema') }) },
+])('$name is a mistake', async ({ error }) => {
+  const failing = configMaps(async () => {
+    throw error;
+  });
+  await expect(simulate(failing, [configMap({ name: 'a' })])).rejects.toThrow(error.message);
+});
+
+test.for([
   { name: 'an answer of the server', error: apiError(500, 'InternalError') },
   { name: 'a lost connection of fetch', error: new TypeError('fetch failed', { cause: new Error('ECONNRESET') }) },
+  {
+    name: 'an error with a code of Node.js',
+    error: Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' }),
+  },
+  {
+    name: 'a TypeError that the author has wrapped',
+    error: new Error('no port', { cause: new TypeError('Invalid URL') }),
+  },
+  { name: 'a RangeError that the author has wrapped', error: new Error('no port', { cause: new RangeError('-1') }) },
+  { name: 'a terminal error', error: new TerminalError('bad spec', { cause: new DefinitionError('no schema') }) },
 ])('$name is no mistake, but one of the errors', async ({ error }) => {
   const failing = configMaps(async () => {
     throw error;

@@ -2,7 +2,7 @@ import type { ObjectKey } from '../api/index.ts';
 import { findError, isInvalidName } from '../client/index.ts';
 import type { Logger } from '../log/index.ts';
 import { silentLogger } from '../log/index.ts';
-import type { ReconcileObserver } from '../controller/index.ts';
+import { isTerminal, type ReconcileObserver } from '../controller/index.ts';
 import { DefinitionError } from '../operator/index.ts';
 
 /** An error of a reconcile, or of a `map`, a predicate or an index of the controller. */
@@ -56,14 +56,14 @@ export class SimulationErrors {
   }
 }
 
+/** Errors that the author has wrapped or made terminal are handled. Those of the library's checks are mistakes anyway. */
 function isMistake(error: unknown): boolean {
-  const typeError = findError(error, TypeError);
-  return (
-    // The TypeErrors of fetch have a cause: the connection.
-    (typeError !== undefined && typeError.cause === undefined) ||
-    findError(error, DefinitionError) !== undefined ||
-    findError(error, ReferenceError) !== undefined ||
-    findError(error, RangeError) !== undefined ||
-    isInvalidName(error)
-  );
+  if (isTerminal(error)) return false;
+  return isErrorOfLanguage(error) || findError(error, DefinitionError) !== undefined || isInvalidName(error);
+}
+
+function isErrorOfLanguage(error: unknown): boolean {
+  if (error instanceof ReferenceError || error instanceof RangeError) return true;
+  // The TypeErrors of fetch have a cause: the connection. Those of Node.js about values, such as a URL, have a code.
+  return error instanceof TypeError && error.cause === undefined && !('code' in error);
 }
