@@ -65,7 +65,32 @@ describe('defineResource', () => {
 
   test('requires no field of a status, which is written in parts', () => {
     const status = Policies.crd.spec.versions[0]?.schema?.openAPIV3Schema?.properties?.['status'];
+    expect(status).toHaveProperty('properties.replicas');
     expect(status?.required).toBeUndefined();
+  });
+
+  test('keeps what its author says of a status', () => {
+    const rules = [{ rule: 'self.ready || self.replicas == 0' }];
+    const { crd } = defineResource({
+      ...{ group: 'example.com', version: 'v1', kind: 'Job', spec: z.object({}) },
+      status: z
+        .object({ ready: z.boolean(), replicas: z.int32().default(0) })
+        .describe('What was observed.')
+        .meta({ 'x-kubernetes-validations': rules }),
+    });
+    expect(crd.spec.versions[0]?.schema?.openAPIV3Schema?.properties?.['status']).toEqual({
+      type: 'object',
+      properties: { ready: { type: 'boolean' }, replicas: { type: 'integer', format: 'int32', default: 0 } },
+      description: 'What was observed.',
+      'x-kubernetes-validations': rules,
+    });
+  });
+
+  test('refuses a refinement of a status, and names it', () => {
+    const status = z.object({ ready: z.boolean() }).refine(() => true);
+    const given = { group: 'example.com', version: 'v1', kind: 'Job', spec: z.object({}), status };
+    expect(() => defineResource(given)).toThrow(DefinitionError);
+    expect(() => defineResource(given)).toThrow(/^Job\.v1\.status: the API server cannot run a refinement/);
   });
 
   for (const [name, change] of [

@@ -206,7 +206,7 @@ function versionOf(kind: string, given: OtherVersion | ResourceSpec): object {
     kind: { type: 'string' },
     metadata: { type: 'object' },
     spec: structuralSchema(spec, `${path}.spec`),
-    ...(status !== undefined && { status: structuralSchema(status.partial(), `${path}.status`) }),
+    ...(status !== undefined && { status: statusSchema(status, `${path}.status`) }),
   };
   checkVersion(kind, given, properties);
   return {
@@ -216,6 +216,12 @@ function versionOf(kind: string, given: OtherVersion | ResourceSpec): object {
     ...(printerColumns.length > 0 && { additionalPrinterColumns: printerColumns }),
     ...(warning !== undefined && { deprecated: true, deprecationWarning: warning }),
   };
+}
+
+/** A status is written in parts, so that none of its fields is required. zod's `partial` would drop its metadata. */
+function statusSchema(status: z.ZodObject, path: string): StructuralSchema {
+  const { required: _, ...schema } = structuralSchema(status, path);
+  return schema;
 }
 
 /** As `kubectl` users expect it: foos, policies, ingresses. */
