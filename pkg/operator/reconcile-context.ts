@@ -24,7 +24,7 @@ import {
 } from './ensure.ts';
 import { createResourceClient, type ResourceClient, type WriteObserver } from './resource-client.ts';
 import type { DraftOf } from './resource.ts';
-import { exclusionFrom } from './selection.ts';
+import { membershipIn } from './selection.ts';
 import { planStatusPatch, type StatusChange } from './status.ts';
 import type { Stores, Watches } from './watch.ts';
 
@@ -146,10 +146,13 @@ export class Reconciliation {
 
   #checkSelected(kind: Kind, configuration: OwnedConfiguration): void {
     const informer = this.#shared.watches.find(kind);
-    const why = informer && exclusionFrom(informer.scope, configuration, { isPartial: true });
-    if (why === undefined) return;
+    if (informer === undefined) return;
+    const membership = membershipIn(informer.scope, configuration, { isPartial: true });
+    if (membership.kind !== 'excluded') return;
     const what = `ensure ${kind.kind} ${JSON.stringify(configuration.metadata.name)}`;
-    throw new DefinitionError(`${this.#shared.controllerName}: ${what}: ${why}: changes of it would go unnoticed`);
+    throw new DefinitionError(
+      `${this.#shared.controllerName}: ${what}: ${membership.why}: changes of it would go unnoticed`,
+    );
   }
 
   async #ensure<K extends Kind>(kind: K, desired: Desired): Promise<Cached<ObjectOf<K>>> {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
-import { exclusionFrom } from './selection.ts';
+import { membershipIn } from './selection.ts';
 
-describe('exclusionFrom', () => {
+describe('membershipIn', () => {
   const object = {
     metadata: { namespace: 'a', name: 'one', labels: { app: 'web', tier: 'front' } },
     type: 'Opaque',
-    spec: { replicas: 2 },
+    spec: { replicas: 2, hostname: '' },
   };
   const rows = [
     { name: 'no selection', scope: {}, expected: undefined },
@@ -44,19 +44,38 @@ describe('exclusionFrom', () => {
       expected: 'its field spec.nodeName is not set, and the selection is spec.nodeName=n',
     },
     {
-      name: 'the zero value of a field that is not set',
-      scope: { fieldSelector: 'spec.hostNetwork=false' },
+      name: 'another value than that of a field that is not set',
+      scope: { fieldSelector: 'spec.nodeName!=n,spec.nodeName=' },
       expected: undefined,
     },
     {
-      name: 'a field that it may have',
-      scope: { fieldSelector: 'spec.nodeName=n' },
-      isPartial: true,
-      expected: undefined,
+      name: 'a field that must be set',
+      scope: { fieldSelector: 'spec.nodeName!=' },
+      expected: 'its field spec.nodeName is not set, and the selection is spec.nodeName!=',
+    },
+    {
+      name: 'a field that is empty and must not be',
+      scope: { fieldSelector: 'spec.hostname!=' },
+      expected: 'its field spec.hostname is , and the selection is spec.hostname!=',
     },
   ];
-  for (const { name, scope, isPartial = false, expected } of rows) {
-    test(`for ${name}: ${expected ?? 'none'}`, () =>
-      expect(exclusionFrom(scope, object, { isPartial })).toBe(expected));
+  for (const { name, scope, expected } of rows) {
+    const membership = expected === undefined ? { kind: 'selected' } : { kind: 'excluded', why: expected };
+    test(`for ${name}: ${expected ?? 'selected'}`, () =>
+      expect(membershipIn(scope, object, { isPartial: false })).toEqual(membership));
+  }
+
+  for (const { fieldSelector, isPartial = false } of [
+    { fieldSelector: 'spec.hostNetwork=false' },
+    { fieldSelector: 'spec.hostNetwork!=false' },
+    { fieldSelector: 'status.replicas!=0' },
+    { fieldSelector: 'spec.nodeName=n', isPartial: true },
+    { fieldSelector: 'spec.nodeName!=', isPartial: true },
+  ]) {
+    test(`is undecided for ${fieldSelector}${isPartial ? ' of a partial object' : ''}`, () => {
+      expect(membershipIn({ fieldSelector }, object, { isPartial })).toEqual({ kind: 'undecided' });
+      const scope = { fieldSelector: `${fieldSelector},type=tls` };
+      expect(membershipIn(scope, object, { isPartial })).toMatchObject({ kind: 'excluded' });
+    });
   }
 });

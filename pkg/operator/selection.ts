@@ -7,20 +7,28 @@ interface Described {
   readonly metadata: Cached<ObjectMeta>;
 }
 
-/**
- * Why the API server leaves the object out of a watch of this part of its kind. Undefined if it belongs to the part, or if
- * that cannot be told: `isPartial` objects lack fields that the stored object has.
- */
-export function exclusionFrom(
+/** Whether the API server shows an object in a watch of a part of its kind. */
+export type Membership =
+  | { readonly kind: 'selected' }
+  /** `isPartial` objects lack fields that the stored object has, and the type of a field that is not set is unknown. */
+  | { readonly kind: 'undecided' }
+  | { readonly kind: 'excluded'; readonly why: string };
+
+export function membershipIn(
   { namespace, labelSelector = '', fieldSelector = '' }: Scope,
   object: Described,
   { isPartial }: { readonly isPartial: boolean },
-): string | undefined {
+): Membership {
   const { metadata } = object;
   if (namespace !== undefined && namespace !== metadata.namespace) {
-    return `it is in the namespace ${String(metadata.namespace)}, and only ${namespace} is watched`;
+    return excluded(`it is in the namespace ${String(metadata.namespace)}, and only ${namespace} is watched`);
   }
-  return labelExclusion(labelSelector, metadata) ?? fieldExclusion(fieldSelector, object, isPartial);
+  const why = labelExclusion(labelSelector, metadata);
+  return why === undefined ? fieldMembership(fieldSelector, object, isPartial) : excluded(why);
+}
+
+function excluded(why: string): Membership {
+  return { kind: 'excluded', why };
 }
 
 function labelExclusion(text: string, { labels }: Described['metadata']): string | undefined {
@@ -37,15 +45,18 @@ interface FieldTerm {
   readonly value: string;
 }
 
-function fieldExclusion(text: string, object: Described, isPartial: boolean): string | undefined {
+function fieldMembership(text: string, object: Described, isPartial: boolean): Membership {
+  let isDecided = true;
   for (const { field, isEqual, value } of fieldTerms(text)) {
     const actual = textAt(object, field);
-    if (actual === undefined && (isPartial || isZero(value))) continue;
-    if ((actual === value) !== isEqual) {
-      return `its field ${field} is ${actual ?? 'not set'}, and the selection is ${field}${isEqual ? '=' : '!='}${value}`;
+    if (actual === undefined && (isPartial || value === '0' || value === 'false')) isDecided = false;
+    // A text that is not set is empty.
+    else if (((actual ?? '') === value) !== isEqual) {
+      const operator = isEqual ? '=' : '!=';
+      return excluded(`its field ${field} is ${actual ?? 'not set'}, and the selection is ${field}${operator}${value}`);
     }
   }
-  return undefined;
+  return { kind: isDecided ? 'selected' : 'undecided' };
 }
 
 /** The terms of a field selector such as `metadata.name=a,type!=b`. */
@@ -54,11 +65,6 @@ export function fieldTerms(text: string): readonly FieldTerm[] {
     const [, field = '', operator, value = ''] = /^\s*([^=!\s]+)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term) ?? [];
     return field === '' ? [] : [{ field, isEqual: operator !== '!=', value }];
   });
-}
-
-/** In field selectors, a field that is not set has the zero value of its type. */
-function isZero(value: string): boolean {
-  return value === '' || value === 'false' || value === '0';
 }
 
 function textAt(object: Described, path: string): string | undefined {

@@ -19,7 +19,7 @@ import { DefinitionError } from './definition-error.ts';
 import { createKindStore, scopedKeyOf, type KindStore } from './kind-store.ts';
 import { additionPasses, updatePasses, type Predicate } from './predicates.ts';
 import { keyOfRef, type ObjectRef } from './resource-client.ts';
-import { exclusionFrom } from './selection.ts';
+import { membershipIn } from './selection.ts';
 
 /** The caches of the kinds that a controller has named. */
 export interface Stores {
@@ -96,13 +96,16 @@ export class Watches implements Stores {
     return this.#informers.get(resourceName(kind));
   }
 
-  /** Whether the cache of the kind will show this state of the object, or already shows an older one. */
+  /**
+   * Whether the cache of the kind will certainly show this state of the object, or already shows an older one. To wait
+   * for a state that never shows would delay the next reconcile by minutes.
+   */
   observes(kind: Kind, object: KubeObject): boolean {
     const informer = this.find(kind);
     if (informer === undefined) return false;
     const isPartial = kind.metadataOnly === true;
     return (
-      exclusionFrom(informer.scope, object, { isPartial }) === undefined ||
+      membershipIn(informer.scope, object, { isPartial }).kind === 'selected' ||
       informer.store.get(keyOf(object)) !== undefined
     );
   }
