@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
 
 import {
@@ -23,7 +23,7 @@ import { simulate } from '../../test/support/simulate.ts';
 import { conditionsSchema } from './conditions.ts';
 import { controllerFor, type ControllerOptions } from './controller.ts';
 import { DefinitionError } from './definition-error.ts';
-import { annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicates.ts';
+import { annotationsChanged, anyOf, generationChanged, labelsChanged, type Predicate } from './predicates.ts';
 import { fromCrd } from './from-crd.ts';
 import { manifestsOf } from './manifests.ts';
 import { defineResource } from './resource.ts';
@@ -167,6 +167,24 @@ describe('a controller', () => {
     ];
     for (const { change, count } of changes) {
       await run.client.patch(Deployments, object, change);
+      await run.settle();
+      expect(seen).toHaveLength(count);
+    }
+  });
+
+  test('combines predicates of any object with those of its kind', async () => {
+    const own: Predicate<Deployment> = labelsChanged;
+    expectTypeOf(anyOf(own, generationChanged)).toEqualTypeOf<Predicate<Deployment>>();
+    const { controller, seen } = counted({
+      when: anyOf(labelsChanged, ({ spec }, before) => (spec.replicas ?? 0) > (before?.spec.replicas ?? 0)),
+    });
+    const object = deployment({ spec: { replicas: 2 } });
+    await using run = await simulate(controller, [object]);
+    for (const { replicas, count } of [
+      { replicas: 1, count: 1 },
+      { replicas: 3, count: 2 },
+    ]) {
+      await run.client.patch(Deployments, object, { spec: { replicas } });
       await run.settle();
       expect(seen).toHaveLength(count);
     }

@@ -19,6 +19,10 @@ export const labelsChanged: Predicate = ({ metadata }, before) =>
 export const annotationsChanged: Predicate = ({ metadata }, before) =>
   before === undefined || !isEqualJson(metadata.annotations, before.metadata.annotations, { emptyIsAbsent: true });
 
+/** Whether one of the predicates passes: those of any object, such as `generationChanged`, and those of the kind. */
+export function anyOf<T extends KubeObject>(...predicates: readonly NoInfer<Predicate<T>>[]): Predicate<T>;
+/** The kind of the predicates, where nothing else tells it. */
+export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T>;
 export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (object, before) => predicates.some((predicate) => predicate(object, before));
 }
