@@ -28,22 +28,23 @@ const refusedChecks: Readonly<Record<string, string>> = {
 };
 
 /**
- * The JSON schema of a zod schema, without references. Throws a `DefinitionError` that names the field for what JSON
+ * The JSON schema of a zod schema. It has references only where the schema is recursive. Throws a `DefinitionError` that names the field for what JSON
  * schema would lose: code of the author, keys of maps, flags of patterns, defaults that are not valid.
  */
 export function jsonSchemaOf(schema: z.ZodType, path: string): unknown {
   try {
     // Input: a field with a default is not required, because the API server fills it in.
-    return z.toJSONSchema(schema, {
+    const { definitions: _, ...json } = z.toJSONSchema(schema, {
       target: 'openapi-3.0',
       io: 'input',
-      cycles: 'throw',
+      cycles: 'ref', // an error of zod's would not name the field
       metadata: new WithoutIds(),
       unrepresentable: ({ path: within, message }) => {
         throw new DefinitionError(`${fieldPath(path, within)}: ${message}`);
       },
       override: ({ zodSchema, jsonSchema, path: within }) => complete(zodSchema, jsonSchema, fieldPath(path, within)),
     });
+    return json;
   } catch (error) {
     if (error instanceof DefinitionError) throw error;
     throw new DefinitionError(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });

@@ -15,7 +15,7 @@ const known = wordsOf(`
 
 /** Keywords that check values, with which the API server refuses a definition or which it ignores. */
 const refused = wordsOf(`
-  $dynamicRef $recursiveRef $ref additionalItems const contains definitions dependencies dependentRequired
+  $dynamicRef $recursiveRef additionalItems const contains definitions dependencies dependentRequired
   dependentSchemas else if maxContains minContains patternProperties prefixItems propertyNames then
   unevaluatedItems unevaluatedProperties
 `);
@@ -25,6 +25,7 @@ export function knownKeywords(json: Schema, path: string): Schema {
   const refuse = (what: string): never => {
     throw new DefinitionError(`${path}: ${what}`);
   };
+  if (isReference(json)) refuse('a definition cannot be recursive: use z.unknown() for the inner part');
   for (const [keyword, value] of Object.entries(json)) {
     if (refused.has(keyword)) refuse(`a CustomResourceDefinition cannot have ${keyword}`);
     if (keyword === 'uniqueItems' && value === true) refuse("use x-kubernetes-list-type: 'set' instead of uniqueItems");
@@ -37,6 +38,11 @@ export function knownKeywords(json: Schema, path: string): Schema {
     refuse('the API server cannot have null in an enum: use optional()');
   }
   return Object.fromEntries(Object.entries(json).filter(([keyword]) => known.has(keyword)));
+}
+
+/** A reference to a schema around this one, which zod makes for a getter or `lazy`, alone or with what is said beside it. */
+function isReference({ $ref, allOf }: Schema): boolean {
+  return $ref !== undefined || (Array.isArray(allOf) && allOf.some((each) => isSchema(each) && isReference(each)));
 }
 
 /** Refuses extensions of lists and maps that the API server would refuse. */

@@ -20,6 +20,22 @@ const formats = new Map(
   }),
 );
 
+/** The versions of UUIDs that kube-apiserver tells apart. */
+const uuidFormats = new Map(Object.entries({ v3: 'uuid3', v4: 'uuid4', v5: 'uuid5' }));
+
+/** The patterns that a format of kube-apiserver stands for. Another pattern is checked as well. */
+const impliedPatterns = new Map<string, (check: z.core.$ZodStringFormatDef) => RegExp>(
+  Object.entries({
+    date: () => z.regexes.date,
+    datetime: (check) => z.regexes.datetime({ offset: ownOption(check, 'offset') === true }),
+    email: () => z.regexes.email,
+    ipv4: () => z.regexes.ipv4,
+    ipv6: () => z.regexes.ipv6,
+    mac: () => z.regexes.mac(),
+    uuid: () => z.regexes.uuid(),
+  }),
+);
+
 /** All formats of strings that kube-apiserver checks. */
 export const knownFormats: ReadonlySet<string> = new Set([
   ...formats.values(),
@@ -42,9 +58,10 @@ export function stringChecks({ _zod: { def } }: z.core.$ZodString, path: string)
   for (const check of [def, ...(def.checks ?? []).map((each) => each._zod.def)]) {
     if (!isStringFormat(check)) continue;
     refuseOptions(check, path);
-    const known = isStrict(check) ? formats.get(check.format) : undefined;
-    if (known !== undefined && format === undefined) format = known;
-    else patterns.push(re2Pattern(regExpOf(check, path), path));
+    const known = isStrict(check) ? formatOf(check) : undefined;
+    const isFormat = known !== undefined && format === undefined;
+    if (isFormat) format = known;
+    if (!isFormat || !isImplied(check, known)) patterns.push(re2Pattern(regExpOf(check, path), path));
   }
   const [pattern, ...more] = patterns;
   return {
@@ -59,6 +76,18 @@ export function re2Pattern(given: RegExp, path: string): string {
   const made = re2PatternOf(given);
   if ('pattern' in made) return made.pattern;
   throw new DefinitionError(`${path}: the API server's patterns (RE2) cannot have ${made.refused}: ${String(given)}`);
+}
+
+function formatOf(check: z.core.$ZodStringFormatDef): string | undefined {
+  const version = ownOption(check, 'version');
+  return (typeof version === 'string' ? uuidFormats.get(version) : undefined) ?? formats.get(check.format);
+}
+
+/** Whether values of the format match the pattern of its author, too. */
+function isImplied(check: z.core.$ZodStringFormatDef, format: string): boolean {
+  const implied = impliedPatterns.get(check.format)?.(check);
+  if (check.pattern === undefined || implied === undefined || [...uuidFormats.values()].includes(format)) return true;
+  return String(check.pattern) === String(implied);
 }
 
 function isStringFormat(check: object): check is z.core.$ZodStringFormatDef {

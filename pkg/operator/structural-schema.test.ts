@@ -32,6 +32,35 @@ const rows: { readonly name: string; readonly schema: z.ZodType; readonly expect
     expected: { type: 'string', enum: ['a', 'b'] },
   },
   {
+    name: 'a union of literals of numbers is an enum',
+    schema: z.union([z.literal(1), z.literal([2, 1])]),
+    expected: { type: 'number', enum: [1, 2] },
+  },
+  {
+    name: 'a union of formats',
+    schema: z.union([z.ipv4().describe('Four.'), z.ipv6()]).describe('An address.'),
+    expected: { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }], description: 'An address.' },
+  },
+  {
+    name: 'a union of a union of strings, or null',
+    schema: z.union([z.union([z.ipv4(), z.literal('any')]), z.string().min(9).nullable()]),
+    expected: {
+      type: 'string',
+      nullable: true,
+      anyOf: [{ format: 'ipv4' }, { enum: ['any'] }, { minLength: 9 }],
+    },
+  },
+  {
+    name: 'a union of ranges',
+    schema: z.union([z.int32().max(5), z.int32().min(10)]),
+    expected: { type: 'integer', format: 'int32', anyOf: [{ maximum: 5 }, { minimum: 10 }] },
+  },
+  {
+    name: 'a union in which any string matches',
+    schema: z.union([z.enum(['a', 'b']), z.string()]),
+    expected: { type: 'string' },
+  },
+  {
     name: 'a number or a string',
     schema: z.union([z.int(), z.string()]),
     expected: { 'x-kubernetes-int-or-string': true },
@@ -118,6 +147,24 @@ const rows: { readonly name: string; readonly schema: z.ZodType; readonly expect
     },
   },
   {
+    name: 'a union of objects that describe a field differently: the first description',
+    schema: z.discriminatedUnion('type', [
+      z.object({ type: z.literal('s3').describe('Remote.'), at: z.object({ title: z.string().describe('A.') }) }),
+      z.object({ type: z.literal('disk'), at: z.object({ title: z.string().describe('B.') }) }),
+    ]),
+    expected: {
+      type: 'object',
+      properties: {
+        type: { type: 'string', enum: ['s3', 'disk'], description: 'Remote.' },
+        at: { type: 'object', properties: { title: { type: 'string', description: 'A.' } }, required: ['title'] },
+      },
+      oneOf: [
+        { properties: { type: { enum: ['s3'] } }, required: ['type', 'at'] },
+        { properties: { type: { enum: ['disk'] } }, required: ['type', 'at'] },
+      ],
+    },
+  },
+  {
     name: 'a union of objects of which several may match',
     schema: z.union([z.object({ a: z.string() }), z.object({ a: z.string(), b: z.string() })]),
     expected: {
@@ -165,6 +212,38 @@ const rows: { readonly name: string; readonly schema: z.ZodType; readonly expect
     name: 'a format of its author',
     schema: z.string().meta({ format: 'duration' }),
     expected: { type: 'string', format: 'duration' },
+  },
+  {
+    name: 'a format with a pattern of its author',
+    schema: z.email({ pattern: /@example\.com$/i }),
+    expected: { type: 'string', format: 'email', pattern: '(?i)@example\\.com$' },
+  },
+  { name: 'a format with the pattern of zod', schema: z.email(), expected: { type: 'string', format: 'email' } },
+  { name: 'any UUID', schema: z.uuid(), expected: { type: 'string', format: 'uuid' } },
+  { name: 'a version of UUIDs', schema: z.uuidv4(), expected: { type: 'string', format: 'uuid4' } },
+  {
+    name: 'a version of UUIDs that only zod knows',
+    schema: z.uuidv7(),
+    expected: { type: 'string', format: 'uuid', pattern: z.regexes.uuid7.source },
+  },
+  {
+    name: 'a MAC address with other delimiters',
+    schema: z.mac({ delimiter: '-' }),
+    expected: { type: 'string', format: 'mac', pattern: z.regexes.mac('-').source },
+  },
+  {
+    name: 'a date and time with a number of digits',
+    schema: z.iso.datetime({ offset: true, precision: 3 }),
+    expected: {
+      type: 'string',
+      format: 'date-time',
+      pattern: z.regexes.datetime({ offset: true, precision: 3 }).source,
+    },
+  },
+  {
+    name: 'a date and time with an offset',
+    schema: z.iso.datetime({ offset: true }),
+    expected: { type: 'string', format: 'date-time' },
   },
   {
     name: 'a time without a zone',
@@ -284,7 +363,38 @@ const refused: { readonly name: string; readonly schema: z.ZodType; readonly fie
     schema: z.object({ a: z.string().meta({ 'x-kubernetes-int-or-string': true }) }),
     field: 'spec.a',
   },
-  { name: 'a recursive schema', schema: recursive(), field: 'spec' },
+  { name: 'a recursive schema', schema: recursive(), field: 'spec.child: a definition cannot be recursive' },
+  {
+    name: 'a recursive schema in a list',
+    schema: z.object({ a: z.array(recursive()) }),
+    field: 'spec.a[]: a definition cannot be recursive: use z.unknown() for the inner part',
+  },
+  { name: 'any JSON', schema: z.object({ a: z.json() }), field: 'spec.a: a definition cannot be recursive' },
+  {
+    name: 'a field of two types in a union',
+    schema: z.object({ a: z.union([z.object({ title: z.string() }), z.object({ title: z.boolean() })]) }),
+    field: 'spec.a.title: has different types in a union',
+  },
+  {
+    name: 'a default in a union of strings',
+    schema: z.object({ a: z.union([z.ipv4(), z.ipv6().default('::1')]) }),
+    field: 'spec.a: an alternative of a union cannot have default',
+  },
+  {
+    name: 'a union of integers of several sizes',
+    schema: z.object({ a: z.union([z.int32(), z.int()]) }),
+    field: 'spec.a: the alternatives of a union must have the same format',
+  },
+  {
+    name: 'a union of lists',
+    schema: z.object({ a: z.union([z.array(z.string()), z.array(z.int())]) }),
+    field: 'spec.a: a union of array is not structural',
+  },
+  {
+    name: 'a union with anything',
+    schema: z.object({ a: z.union([z.unknown(), z.string()]) }),
+    field: 'spec.a: a union of anything and string is not structural',
+  },
   { name: 'a pattern that looks ahead', schema: z.object({ a: z.string().regex(/(?=a)/) }), field: 'spec.a' },
   {
     name: 'a union of a list and a string',

@@ -28,17 +28,30 @@ function convert(given: unknown, path: string): Schema {
   return converted;
 }
 
-/** A union with null is the other alternative, or the union of the others, and nullable. */
+/** A union with null, or with an alternative that may be null, is the union of the others, and nullable. */
 function withoutNull(json: Schema): Schema {
-  const { anyOf } = json;
+  const { anyOf, ...rest } = json;
   if (!Array.isArray(anyOf)) return json;
-  const others = anyOf.filter((each) => !isSchema(each) || !isEqualJson(each['enum'], [null]));
-  if (others.length === anyOf.length) return json;
-  const { anyOf: _, ...rest } = json;
+  const alternatives = anyOf.flatMap(flattened);
+  const others = alternatives.filter((each) => !isSchema(each) || !isEqualJson(each['enum'], [null]));
+  const isNullable = others.length < alternatives.length || others.some((each) => isSchema(each) && each['nullable']);
+  if (!isNullable) return { ...rest, anyOf: others };
   const [only] = others;
-  return others.length === 1 && isSchema(only)
-    ? { ...only, ...rest, nullable: true }
-    : { ...rest, anyOf: others, nullable: true };
+  if (others.length === 1 && isSchema(only)) return { ...only, ...rest, nullable: true };
+  return { ...rest, anyOf: others.map(withoutNullable), nullable: true };
+}
+
+function withoutNullable(alternative: unknown): unknown {
+  if (!isSchema(alternative)) return alternative;
+  const { nullable: _, ...rest } = alternative;
+  return rest;
+}
+
+/** A union in a union. */
+function flattened(alternative: unknown): readonly unknown[] {
+  if (!isSchema(alternative)) return [alternative];
+  const { anyOf, ...rest } = alternative;
+  return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? anyOf.flatMap(flattened) : [alternative];
 }
 
 function convertKeywords(given: Schema, path: string): Schema {
@@ -107,21 +120,47 @@ function convertString(json: Schema, path: string): Schema {
   return typeof format === 'string' && knownFormats.has(format) ? { ...rest, format } : rest;
 }
 
+const primitives: ReadonlySet<unknown> = new Set(['boolean', 'integer', 'number', 'string']);
+
 function convertUnion(json: Schema, alternatives: readonly Schema[], path: string): Schema {
   const { anyOf: _, oneOf: _one, ...rest } = json;
   const types = new Set(alternatives.map(({ type }) => type));
   const isIntOrString = types.size === 2 && types.has('string') && (types.has('integer') || types.has('number'));
   if (isIntOrString) return convertIntOrString(rest, alternatives, path);
-  if (types.size === 1 && types.has('string') && alternatives.every((each) => Array.isArray(each['enum']))) {
-    return knownKeywords({ ...rest, type: 'string', enum: alternatives.flatMap((each) => each['enum']) }, path);
-  }
+  const [type] = types;
   const keyword = json['oneOf'] === undefined ? 'anyOf' : 'oneOf';
-  if (types.size === 1 && types.has('object')) {
+  if (types.size === 1 && primitives.has(type)) return { ...rest, ...mergePrimitives(alternatives, keyword, path) };
+  if (types.size === 1 && type === 'object') {
     const { properties, demands } = mergeObjects(alternatives, path);
     return { ...rest, type: 'object', properties, [keyword]: demands };
   }
-  const advice = 'unions of int and string, of strings, and of objects can be expressed; otherwise use z.unknown()';
-  throw new DefinitionError(`${path}: a union of ${[...types].map(String).join(' and ')} is not structural: ${advice}`);
+  const names = [...types].map((each) => (each === undefined ? 'anything' : String(each))).join(' and ');
+  const advice = 'a union is of int and string, of strings, of numbers, or of objects; otherwise use z.unknown()';
+  throw new DefinitionError(`${path}: a union of ${names} is not structural: ${advice}`);
+}
+
+/** Beside the type that all alternatives have, each may check values: by limits, patterns, formats and enums. */
+function mergePrimitives(alternatives: readonly Schema[], keyword: 'anyOf' | 'oneOf', path: string): Schema {
+  const [type] = alternatives.map((each) => each['type']);
+  const enums = alternatives.map((each) => (Array.isArray(each['enum']) ? each['enum'] : []));
+  if (enums.every((values) => values.length > 0)) {
+    return knownKeywords({ type, enum: [...new Set(enums.flat())] }, path);
+  }
+  const formats = new Set<unknown>();
+  const checks = alternatives.map((alternative) => {
+    const { type: _, title: _title, description: _text, example: _example, ...check } = convert(alternative, path);
+    const refused = Object.keys(check).find((name) => name === 'default' || name.startsWith('x-kubernetes-'));
+    if (refused !== undefined) throw new DefinitionError(`${path}: an alternative of a union cannot have ${refused}`);
+    if (type === 'string') return check;
+    // The format of a number is part of its type.
+    const { format, ...limits } = check;
+    formats.add(format);
+    return limits;
+  });
+  if (formats.size > 1) throw new DefinitionError(`${path}: the alternatives of a union must have the same format`);
+  const [format] = formats;
+  const isAnyValue = keyword === 'anyOf' && checks.some((check) => Object.keys(check).length === 0);
+  return { type, ...(format !== undefined && { format }), ...(!isAnyValue && { [keyword]: checks }) };
 }
 
 /** Limits of numbers do not concern strings, and those of strings do not concern numbers. */
@@ -181,10 +220,26 @@ function refuseLoneDefault(
   );
 }
 
+/** One field of several alternatives. Of texts that differ, the first is kept. */
 function mergeFields(known: Schema, field: Schema, path: string): Schema {
   const { enum: knownValues, ...knownRest } = known;
   const { enum: values, ...rest } = field;
-  if (!isEqualJson(knownRest, rest)) throw new DefinitionError(`${path}: has different types in a union`);
-  if (!Array.isArray(knownValues) || !Array.isArray(values)) return rest;
-  return { ...rest, enum: [...new Set([...knownValues, ...values])] };
+  if (!isEqualJson(withoutTexts(knownRest), withoutTexts(rest))) {
+    throw new DefinitionError(`${path}: has different types in a union`);
+  }
+  const merged = { ...rest, ...knownRest };
+  if (!Array.isArray(knownValues) || !Array.isArray(values)) return merged;
+  return { ...merged, enum: [...new Set([...knownValues, ...values])] };
+}
+
+/** Without what documents a schema and its fields. */
+function withoutTexts(schema: Schema): Schema {
+  const { title: _title, description: _text, example: _example, ...rest } = schema;
+  for (const keyword of ['items', 'additionalProperties']) {
+    if (isSchema(rest[keyword])) rest[keyword] = withoutTexts(rest[keyword]);
+  }
+  const { properties } = rest;
+  if (!isSchema(properties)) return rest;
+  const fields = Object.entries(properties).map(([name, each]) => [name, isSchema(each) ? withoutTexts(each) : each]);
+  return { ...rest, properties: Object.fromEntries(fields) };
 }
