@@ -14,11 +14,16 @@ const sharedEscapes = 'dDsSwWbBfnrtv';
 export function re2PatternOf({ source, flags }: RegExp): Re2Pattern {
   if (/[vy]/.test(flags)) return { refused: `the flag ${/[vy]/.exec(flags)?.[0]}` };
   const parts: string[] = [];
+  const repeats = new Repeats();
   let isInClass = false;
   let rest = source;
   while (rest !== '') {
     const token = nextToken(rest, isInClass);
     if ('refused' in token) return token;
+    if (!isInClass) repeats.add(token);
+    if (repeats.largest > largestRepeat) {
+      return { refused: `nested repeats of more than ${largestRepeat} together` };
+    }
     parts.push(token.pattern);
     isInClass = token.isInClass ?? isInClass;
     rest = rest.slice(token.length);
@@ -33,6 +38,32 @@ interface Token {
   readonly length: number;
   /** Set where a character class begins or ends. */
   readonly isInClass?: boolean;
+  /** How often the part before it is repeated. Where there is no upper limit, at least. */
+  readonly times?: number;
+}
+
+/** Multiplies nested repeats: RE2 limits their product, too. */
+class Repeats {
+  /** The largest product in each open group, and around them. */
+  readonly #groups: number[] = [1];
+  /** Of the part before a repeat: a group or a single character. */
+  #before = 1;
+
+  get largest(): number {
+    return Math.max(this.#groups.at(-1) ?? 1, this.#before);
+  }
+
+  add({ pattern, times }: Token): void {
+    if (times !== undefined) {
+      this.#before *= times;
+      return;
+    }
+    const inGroup = Math.max(this.#groups.pop() ?? 1, this.#before);
+    this.#before = 1;
+    if (pattern === ')') this.#before = inGroup;
+    else this.#groups.push(inGroup);
+    if (pattern === '(' || pattern === '(?P<') this.#groups.push(1);
+  }
 }
 
 type Next = Token | { readonly refused: string };
@@ -58,7 +89,8 @@ function nextToken(rest: string, isInClass: boolean): Next {
   if (Math.max(Number(least), Number(most ?? 0)) > largestRepeat) {
     return { refused: `a repeat of more than ${largestRepeat}` };
   }
-  return { pattern: text, length: text.length };
+  const times = most === '' ? Math.max(1, Number(least)) : Number(most ?? least);
+  return { pattern: text, length: text.length, times };
 }
 
 function escape(rest: string, isInClass: boolean): Next {
