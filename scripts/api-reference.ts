@@ -78,7 +78,7 @@ function declarationAt(lines: readonly string[], start: number): string {
   const isFunction = kind === 'function';
   const isEnd = (line: string): boolean =>
     isFunction
-      ? line.endsWith(' {') && !/^\s{2,}/.test(line)
+      ? /( \{|;)$/.test(line) && !/^\s{2,}/.test(line) // of overloads, the first
       : /^\S.*;$|^\}$|^\};$|^ {2,}.*;$/.test(line) && closes(line, first);
   const length = lines.slice(start).findIndex(isEnd);
   const text = lines.slice(start, start + length + 1).join('\n');

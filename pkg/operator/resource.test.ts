@@ -72,7 +72,10 @@ describe('defineResource', () => {
   test('keeps what its author says of a status', () => {
     const rules = [{ rule: 'self.ready || self.replicas == 0' }];
     const { crd } = defineResource({
-      ...{ group: 'example.com', version: 'v1', kind: 'Job', spec: z.object({}) },
+      group: 'example.com',
+      version: 'v1',
+      kind: 'Job',
+      spec: z.object({}),
       status: z
         .object({ ready: z.boolean(), replicas: z.int32().default(0) })
         .describe('What was observed.')

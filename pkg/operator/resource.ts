@@ -32,6 +32,11 @@ export interface CustomDraft<Spec> {
 
 export type CrdManifest = Unsaved<CustomResourceDefinition>;
 
+/** A kind of which the type of new objects is known. */
+export interface Drafted<Draft> {
+  readonly [draftType]?: Draft;
+}
+
 /** One version of a custom resource: its kind, and the CustomResourceDefinition that the API server needs to serve it. */
 export interface ResourceVersion<T extends KubeObject = KubeObject, Draft = Unsaved<T>> extends Kind<T> {
   readonly [draftType]?: Draft;

@@ -134,7 +134,7 @@ function convertUnion(json: Schema, alternatives: readonly Schema[], path: strin
     const { properties, demands } = mergeObjects(alternatives, path);
     return { ...rest, type: 'object', properties, [keyword]: demands };
   }
-  const names = [...types].map((each) => (each === undefined ? 'anything' : String(each))).join(' and ');
+  const names = [...types].map((each) => (typeof each === 'string' ? each : 'anything')).join(' and ');
   const advice = 'a union is of int and string, of strings, of numbers, or of objects; otherwise use z.unknown()';
   throw new DefinitionError(`${path}: a union of ${names} is not structural: ${advice}`);
 }

@@ -50,7 +50,10 @@ import {
   type StatefulSet,
   StatefulSets,
   type StoredMeta,
+  type Unsaved,
 } from '../api/index.ts';
+import type { Drafted } from '../operator/index.ts';
+import { ResourceSchemas } from './resource-schemas.ts';
 
 /** The default creation time, at which the fake clock starts. */
 export const creationTime = '2026-01-01T00:00:00Z';
@@ -99,14 +102,19 @@ function uidOf(kind: Kind, namespace: string | undefined, name: string): string 
   return ['uid', kind.kind.toLowerCase(), namespace, name].filter((part) => part !== undefined).join('-');
 }
 
-/** Any object, with the given metadata and fields. */
-export function build<T extends KubeObject>(
-  kind: Kind<T>,
+/** What a test gives of an object: of a custom resource, the spec without the fields that have a default. */
+type FieldsOf<T extends KubeObject, Draft> = Omit<T, 'apiVersion' | 'kind' | 'metadata' | 'spec'> &
+  Omit<Draft, 'apiVersion' | 'kind' | 'metadata' | 'status'>;
+
+/** Any object, with the given metadata and fields. A custom resource gets the defaults of its definition. */
+export function build<T extends KubeObject, Draft = Unsaved<T>>(
+  kind: Kind<T> & Drafted<Draft>,
   described: DescribedMetadata,
-  fields: Omit<T, 'apiVersion' | 'kind' | 'metadata'>,
+  fields: FieldsOf<T, Draft>,
 ): T {
   const head = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: metadata(kind, described) };
-  return { ...head, ...fields } as KubeObject as T; // a T is its head and its fields, which the compiler cannot know
+  const object = new ResourceSchemas().complete(kind, { ...head, ...fields });
+  return object as KubeObject as T; // a T is its head and its fields, which the compiler cannot know
 }
 
 /** Frozen like an object from a cache: a write to it throws. */

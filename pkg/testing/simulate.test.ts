@@ -173,6 +173,15 @@ describe('the client of a simulation', () => {
     expect((await run.client.get(Widgets, ref)).spec).toEqual({ size: 3, parts: [] });
   });
 
+  test('fills them in for objects of the builders', async () => {
+    const built = build(Widgets, { name: 'a' }, { spec: { parts: [{}] } });
+    expect(built.spec).toEqual({ size: 3, parts: [{ count: 1 }] });
+    // @ts-expect-error: the spec has no such field
+    build(Widgets, { name: 'a' }, { spec: { sizes: 3 } });
+    await using run = await simulate(idle, [built]);
+    expect(await run.client.get(Widgets, ref)).toEqual(built);
+  });
+
   test('writes no status of a kind that has none', async () => {
     await using run = await simulate(idle, [
       widget,
