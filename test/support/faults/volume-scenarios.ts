@@ -13,6 +13,7 @@ import {
   type Kind,
   type KubeObject,
   type ObjectKey,
+  type PersistentVolumeClaim,
 } from '../../../pkg/api/index.ts';
 import { attachAndDetach } from '../attach-scenarios.ts';
 import { AttachUser } from '../attach-user.ts';
@@ -174,7 +175,11 @@ const reclaims: FaultScenario = {
     const unclassed = { metadata: { namespace, name: 'unclassed' }, spec: claimSpec };
     await client.create(PersistentVolumeClaims, unclassed, signal);
     await user.storageClass('usual', {}, { 'storageclass.kubernetes.io/is-default-class': 'true' });
-    await user.volume('usual', '1Gi', { storageClassName: user.nameOf('usual') });
+    const isClassed = (claim?: PersistentVolumeClaim): boolean => claim?.spec.storageClassName === user.nameOf('usual');
+    await user.user.until(PersistentVolumeClaims, 'unclassed', isClassed);
+    // Reserved, because claims of other scenarios have been given the class too.
+    const claimRef = user.referenceTo('unclassed');
+    await user.volume('usual', '1Gi', { storageClassName: user.nameOf('usual'), claimRef });
     await user.claimIs('Bound', 'unclassed');
     await user.volumeIs('Bound', 'usual');
     await client.delete(StorageClasses, objectKey(undefined, user.nameOf('usual')), {}, signal);
