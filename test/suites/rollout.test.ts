@@ -91,7 +91,8 @@ describe('with our controllers', () => {
     await rolledOut();
     expect(await run('rollout', 'history', 'deployment/web', '--revision=6')).toContain('restartedAt');
     await run('scale', 'deployment/web', '--replicas=2', '--current-replicas=4');
-    await rolledOut();
+    // Not `rollout status`: it is content with more replicas than wanted.
+    await run('wait', 'deployment/web', '--for=jsonpath={.status.replicas}=2', '--timeout=-1s');
     expect(await run('get', 'deployment', 'web', '--no-headers')).toMatch(/^web +2\/2 +2 +2 /);
     expect(await run('describe', 'deployment', 'web')).toMatch(/Available\s+True\s+MinimumReplicasAvailable/);
   });
