@@ -4,6 +4,7 @@ import { ResourcePoolStatusRequests, ResourceSlices, type Kind } from '../../pkg
 import { build } from '../../test/support/builders.ts';
 import { resourceSlice } from '../../test/support/claim-builders.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import { gateOf } from '../../test/support/lagging-watch.ts';
 import { createPoolStatusController } from './pool-status-request.ts';
 
 const request = (name: string, creationTimestamp?: string) =>
@@ -44,6 +45,34 @@ test('a request is answered once', async () => {
     expect(client.writes.map(({ verb, subresource }) => [verb, subresource])).toEqual([['update', 'status']]);
     const series = 'resourcepoolstatusrequest_controller_requests_processed_total{driver_name="example.com"} 1';
     expect(await stage.context.metrics.metrics()).toContain(series);
+  });
+});
+
+test('a request waits for slices that the cache lacks', async () => {
+  const gates: ReturnType<typeof gateOf>[] = [];
+  await onStage(
+    [ResourcePoolStatusRequests],
+    (stage) => gates.push(gateOf(ResourceSlices, stage)),
+    async (stage) => {
+      const { server, client, clock } = stage;
+      gates.forEach((gate) => gate.hold());
+      server.seed(ResourceSlices, resourceSlice('slice', { 'gpu-0': [] }));
+      server.seed(ResourcePoolStatusRequests, request('r'));
+      await settle();
+      await clock.advance(1000);
+      await settle();
+      expect(client.writes).toEqual([]);
+      gates.forEach((gate) => gate.open());
+      await settle();
+      expect(server.stored(ResourcePoolStatusRequests)[0]?.status?.pools).toMatchObject([{ totalDevices: 1 }]);
+    },
+  );
+});
+
+test('a request about a driver without slices is answered', async () => {
+  const seed = ({ server }: TestContext): void => void server.seed(ResourcePoolStatusRequests, request('r'));
+  await onStage([ResourcePoolStatusRequests], seed, async ({ server }) => {
+    expect(server.stored(ResourcePoolStatusRequests)[0]?.status?.poolCount).toBe(0);
   });
 });
 

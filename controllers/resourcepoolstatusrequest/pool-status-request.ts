@@ -24,6 +24,7 @@ import { applyStatus, deleteRequest } from './apply.ts';
 import { isExpired } from './expiry.ts';
 import { claimsByDriver, pendingByDriver } from './indexes.ts';
 import { definePoolStatusMetrics } from './metrics.ts';
+import { observedSlices, staleMs } from './observed-slices.ts';
 import { computeAnswer } from './pool-status.ts';
 
 const name = 'resourcepoolstatusrequest-controller';
@@ -75,11 +76,10 @@ function wire(context: ControllerContext): ((signal: AbortSignal) => Promise<voi
     const request = requests.store.get(key);
     if (request === undefined || request.status !== undefined) return {};
     const { driver } = request.spec;
-    const ofDriver = {
-      slices: slices.store.byIndex(slicesByDriver, driver),
-      claims: claims.store.byIndex(claimsByDriver, driver),
-    };
-    const computed = computeAnswer({ request, ...ofDriver, nowMs: clock.now() });
+    const observed = await observedSlices(driver, { slices, client }, signal);
+    if (observed === undefined) return { requeueAfterMs: staleMs };
+    const allocated = claims.store.byIndex(claimsByDriver, driver);
+    const computed = computeAnswer({ request, slices: observed, claims: allocated, nowMs: clock.now() });
     if (computed.kind === 'incomplete') throw new RefusedError(computed.problem);
     await applyStatus(request, computed.status, { client, pending, metrics, clock }, signal);
     return {};

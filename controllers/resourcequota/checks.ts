@@ -1,6 +1,7 @@
 import { keyOf, splitKey, type Cached, type ObjectKey, type ResourceQuota } from '../../pkg/api/index.ts';
 import type { Client } from '../../pkg/client/index.ts';
 import {
+  isUpToDate,
   runWorkers,
   type ControllerContext,
   type ReconcileObserver,
@@ -10,7 +11,6 @@ import { isEqualUsage, usageOf } from '../../pkg/quota/index.ts';
 import type { Store } from '../../informers/index.ts';
 import { createWorkQueue, type WorkQueue } from '../../workqueue/index.ts';
 import { Corrections } from './corrections.ts';
-import { isUpToDate } from './freshness.ts';
 import type { Ledger } from './ledger.ts';
 import { planStatus, type Allowance, type QuotaStatus } from './status.ts';
 

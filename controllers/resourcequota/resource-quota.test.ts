@@ -15,6 +15,7 @@ import {
 import { build, configMap, container, pod } from '../../test/support/builders.ts';
 import { apiError } from '../../test/support/recording-client.ts';
 import { createTestContext, settle, whileRunning, type TestContext } from '../../test/support/controller-context.ts';
+import { gateOf } from '../../test/support/lagging-watch.ts';
 import type { RateLimiter, WorkQueue } from '../../workqueue/index.ts';
 import { createResourceQuotaController } from './resource-quota.ts';
 
@@ -122,29 +123,11 @@ test('an object that replaces another costs one write', async () => {
   });
 });
 
-/** Can hold the events of pods, as a watch that lags. */
-function gateOfPods({ server }: TestContext) {
-  let [opened, open] = [Promise.resolve(), (): void => {}];
-  const watch: (typeof server)['watchBatches'] = server.watchBatches.bind(server);
-  server.watchBatches = async function* (kind, options, ended) {
-    for await (const batch of watch(kind, options, ended)) {
-      ended.addEventListener('abort', () => open(), { once: true });
-      if (kind.resource === Pods.resource) await opened;
-      yield batch;
-    }
-  };
-  const hold = (): void => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    [opened, open] = [promise, resolve];
-  };
-  return { hold, open: () => open() };
-}
-
 describe('while the watch of pods lags,', () => {
   test('what the API server has charged stays charged', async () => {
     const base = contextWith([Pods]);
     base.server.seed(ResourceQuotas, quota({ pods: '5' }));
-    const gate = gateOfPods(base);
+    const gate = gateOf(Pods, base);
     await run(base, async () => {
       gate.hold();
       for (let i = 1; i <= 5; i++) {
@@ -164,7 +147,7 @@ describe('while the watch of pods lags,', () => {
     const base = contextWith([Pods]);
     base.server.seed(ResourceQuotas, quota({ pods: '5' }));
     const [first, second] = [base.server.seed(Pods, sized('a', '1')), base.server.seed(Pods, sized('b', '1'))];
-    const gate = gateOfPods(base);
+    const gate = gateOf(Pods, base);
     await run(base, async () => {
       expect(usedOf(base)).toEqual({ pods: '2' });
       await base.server.delete(Pods, keyOf(first), {}, signal);
@@ -186,7 +169,7 @@ describe('while the watch of pods lags,', () => {
   test('a charge without an object is corrected when the watch has caught up', async () => {
     const base = contextWith([Pods]);
     base.server.seed(ResourceQuotas, quota({ pods: '5' }));
-    const gate = gateOfPods(base);
+    const gate = gateOf(Pods, base);
     await run(base, async () => {
       gate.hold();
       await charge(base, { pods: '2' });

@@ -24,4 +24,5 @@ export * from './shared-flags.ts';
 export * from './status-pace.ts';
 export * from './stopping.ts';
 export * from './trace.ts';
+export * from './up-to-date.ts';
 export * from './workers.ts';

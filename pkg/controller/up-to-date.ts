@@ -1,14 +1,14 @@
-import { compareResourceVersions, keyOf, metadataOf, type KubeObject } from '../../pkg/api/index.ts';
-import type { Client } from '../../pkg/client/index.ts';
+import { compareResourceVersions, keyOf, metadataOf, type KubeObject } from '../api/index.ts';
+import type { Client } from '../client/index.ts';
 import type { Informer } from '../../informers/index.ts';
 
 /**
- * Whether a cache has all objects of a namespace that the server has. The resource version of a charge cannot tell: the
- * object that is charged is stored after it, and a quiet watch may stay behind it for a minute without missing anything.
+ * Whether a cache has all objects that the server has, by a live list. For decisions that a stale cache would make wrong for
+ * good. Resource versions alone cannot tell: a quiet watch may stay behind for a minute without missing anything.
  */
 export async function isUpToDate(
   { kind, store }: Pick<Informer<KubeObject>, 'kind' | 'store'>,
-  { client, namespace }: { readonly client: Pick<Client, 'listAll'>; readonly namespace: string },
+  { client, namespace }: { readonly client: Pick<Client, 'listAll'>; readonly namespace?: string | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { items, metadata } = await client.listAll(metadataOf(kind), { namespace }, signal);
