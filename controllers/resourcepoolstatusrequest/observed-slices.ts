@@ -3,7 +3,7 @@ import type { Client } from '../../pkg/client/index.ts';
 import { isUpToDate, slicesByDriver } from '../../pkg/controller/index.ts';
 import type { Informer } from '../../informers/index.ts';
 
-/** When a stale cache is looked at again. */
+/** How soon a request is requeued while the cache is stale. */
 export const staleMs = 100;
 
 interface Sources {

@@ -99,13 +99,14 @@ export function newPod(set: Cached<StatefulSet>, versions: Versions, ordinal: nu
   };
 }
 
-/**
- * A pod below the partition uses the current revision. Without settings of the rolling update, the first pods do: as
- * many as the status counts at the current revision.
- */
+/** Without settings of the rolling update, the first pods use the current revision: as many as the status counts there. */
+export function choosesByCount({ spec }: Cached<StatefulSet>): boolean {
+  return spec.updateStrategy?.type === 'RollingUpdate' && spec.updateStrategy.rollingUpdate === undefined;
+}
+
+/** A pod below the partition uses the current revision. */
 export function versionFor(set: Cached<StatefulSet>, { current, update }: Versions, ordinal: number): Version {
-  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
-  const index = ordinal - startOrdinal(set);
-  if (rollingUpdate !== undefined) return index < (rollingUpdate.partition ?? 0) ? current : update;
-  return type === 'RollingUpdate' && index < (set.status?.currentReplicas ?? 0) ? current : update;
+  const partition = set.spec.updateStrategy?.rollingUpdate?.partition ?? 0;
+  const kept = choosesByCount(set) ? (set.status?.currentReplicas ?? 0) : partition;
+  return ordinal - startOrdinal(set) < kept ? current : update;
 }

@@ -1,6 +1,6 @@
 import { isBeingDeleted, type Cached, type Pod, type StatefulSet } from '../../pkg/api/index.ts';
 import { nextAvailabilityMs } from '../../pkg/pods/index.ts';
-import { revisionOf, type Versions } from './identity.ts';
+import { choosesByCount, revisionOf, type Versions } from './identity.ts';
 import { replicasOf } from './ordinals.ts';
 import { isAvailable, isRunningAndReady, type Availability } from './replicas.ts';
 
@@ -66,12 +66,11 @@ export function isStatusCurrent({ status: known }: Cached<StatefulSet>, status: 
  * settings of the rolling update `currentReplicas` chooses the revision of a missing pod: if a pod is deleted for an
  * update and the status does not say so, the next sync creates it at the old revision, and deletes it again, for ever.
  */
-export function decidesRevisions({ spec, status: known }: Cached<StatefulSet>, status: Status): boolean {
-  const { type, rollingUpdate } = spec.updateStrategy ?? {};
-  const isCounted = type === 'RollingUpdate' && rollingUpdate === undefined;
+export function decidesRevisions(set: Cached<StatefulSet>, status: Status): boolean {
+  const { currentRevision = '', currentReplicas = 0 } = set.status ?? {};
   return (
-    (known?.currentRevision ?? '') !== status.currentRevision ||
-    (isCounted && (known?.currentReplicas ?? 0) !== (status.currentReplicas ?? 0))
+    currentRevision !== status.currentRevision ||
+    (choosesByCount(set) && currentReplicas !== (status.currentReplicas ?? 0))
   );
 }
 
