@@ -17,16 +17,19 @@ export interface WireRequest {
 /** Called right before a write is sent. Throws if this process must not write any more. Then the write is not sent. */
 export type WriteGuard = () => void;
 
+/** What is read of a response. */
+export type ReadHeaders = Pick<IncomingHttpHeaders, 'content-type' | 'retry-after'>;
+
 /** A response with its status and headers, and a body to read or destroy. */
 export interface HttpStream {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: ReadHeaders;
   readonly stream: Readable;
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: ReadHeaders;
   readonly body: Buffer;
 }
 

@@ -3,14 +3,10 @@ import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-import { ClientClosedError } from './errors.ts';
-import type { Exchange, HttpStream, WireRequest } from './exchange.ts';
-import { tcpKeepAliveMs, type TlsOptions } from './tls-options.ts';
-
-/** Idle connections kept for requests. `RequestLanes` limits the requests in flight. */
-const maxFreeSockets = 96;
-/** The API server closes idle connections after 90 s. Ours close earlier, so that no request uses a closing connection. */
-const idleSocketMs = 60_000;
+import { ConnectionQueue, type Applicant } from './connection-queue.ts';
+import { ConnectionClosedError } from './errors.ts';
+import type { Exchange, HttpAnswer, HttpStream, WireRequest } from './exchange.ts';
+import { idleSocketMs, maxFreeSockets, tcpKeepAliveMs, type TlsOptions } from './tls-options.ts';
 
 export interface Http1Server {
   readonly url: URL;
@@ -20,8 +16,9 @@ export interface Http1Server {
 }
 
 /**
- * HTTP/1.1 connections to one server, at most one for each request in flight. Streams have their own pool, so that
- * hundreds of watches that end leave no idle connections in the pool of the requests.
+ * HTTP/1.1 connections by Node's own client, which knows about proxies and can stream an answer: for all requests if there
+ * is a proxy, and for streams if the server does not support HTTP/2. Streams have their own pool, so that hundreds of
+ * watches that end leave no idle connections in the pool of the requests.
  */
 export class Http1Pools {
   readonly #request: typeof http.request;
@@ -51,14 +48,22 @@ export class Http1Pools {
     };
   }
 
+  /** Resolves with the whole response. */
+  async send(request: WireRequest, exchange: Exchange): Promise<HttpAnswer> {
+    return readAnswer(await this.#begin(request, this.#pools.requests, exchange), exchange);
+  }
+
   /** Resolves with the headers of the response. */
-  send(request: WireRequest, poolName: 'requests' | 'streams', exchange: Exchange): Promise<HttpStream> {
-    const pool = this.#pools[poolName];
+  open(request: WireRequest, exchange: Exchange): Promise<HttpStream> {
+    return this.#begin(request, this.#pools.streams, exchange);
+  }
+
+  #begin(request: WireRequest, pool: Pool, exchange: Exchange): Promise<HttpStream> {
     const { method, path, body } = request;
     const headers = ['host', this.#authority, ...request.headers];
     const options: https.RequestOptions = { ...this.#address, method, path, headers, agent: pool.agent };
     return exchange.step((answered, fail) => {
-      const start: Start = (onConnected) => {
+      const start = (onConnected: () => void): http.ClientRequest => {
         const sending = this.#request(options);
         exchange.interrupts(sending);
         // Node sends nothing before this event. A request without a connection may wait for it for a long time.
@@ -95,78 +100,47 @@ export class Http1Pools {
   }
 }
 
-/**
- * The number of connections that are opened at once. More requests wait for one of these or for one that becomes free,
- * and a TLS handshake takes longer than most requests. The gain: the first 50 requests that a process sends at once take
- * 101 ms of its CPU time and 16 connections instead of 143 ms and 50. A thousand take the same time as without a limit.
- */
-const maxHandshakes = 2;
-
-/** A request that needs a connection. */
-interface Applicant {
-  readonly exchange: { readonly isInterrupted: boolean };
-  /** `onConnected` must be called when the request has a connection. */
-  readonly start: Start;
-  readonly fail: (error: Error) => void;
-}
-type Start = (onConnected: () => void) => http.ClientRequest;
-
-/** The connections of one agent. Requests get them in the order in which they came. */
+/** The connections of one agent. */
 class Pool {
   readonly agent: http.Agent;
-  readonly #waiting: Applicant[] = [];
-  #handshakes = 0;
+  readonly #queue = new ConnectionQueue(() => (this.agent.freeSockets[connectionName]?.length ?? 0) > 0);
 
   constructor(agent: http.Agent) {
     this.agent = agent;
-    agent.on('free', () => this.#startWaiting()); // after Node's own listener, which keeps the connection
+    agent.on('free', () => this.#queue.startWaiting()); // after Node's own listener, which keeps the connection
   }
 
-  /** Starts a request when it can have a connection. */
   take(applicant: Applicant): void {
-    this.#waiting.push(applicant);
-    this.#startWaiting();
+    this.#queue.take(applicant);
   }
 
   close(): void {
-    for (const { fail } of this.#waiting.splice(0)) fail(new ClientClosedError());
+    this.#queue.close();
     this.agent.destroy();
-  }
-
-  #startWaiting(): void {
-    while (this.#hasFree || this.#handshakes < maxHandshakes) {
-      const applicant = this.#waiting.shift();
-      if (applicant === undefined) return;
-      if (!applicant.exchange.isInterrupted) this.#start(applicant);
-    }
-  }
-
-  #start({ start, fail }: Applicant): void {
-    const opens = !this.#hasFree;
-    let hasEnded = !opens;
-    const onEnd = (): void => {
-      if (hasEnded) return;
-      hasEnded = true;
-      this.#handshakes -= 1;
-      this.#startWaiting();
-    };
-    try {
-      const sending = start(onEnd);
-      if (!opens) return;
-      this.#handshakes += 1;
-      sending.on('close', onEnd);
-    } catch (error) {
-      fail(error instanceof Error ? error : new Error('the request cannot be sent', { cause: error }));
-    }
-  }
-
-  get #hasFree(): boolean {
-    return (this.agent.freeSockets[connectionName]?.length ?? 0) > 0;
   }
 }
 
 /** Node keeps free connections by this name. */
 const connectionName = 'server';
+
+function readAnswer({ status, headers, stream }: HttpStream, exchange: Exchange): Promise<HttpAnswer> {
+  return exchange.step((done, fail) => {
+    const chunks: Buffer[] = [];
+    const onClose = (): void => {
+      if (stream.readableEnded) return;
+      fail(new ConnectionClosedError('the connection was closed before the end of the answer'));
+    };
+    if (stream.destroyed) onClose();
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', fail);
+    // Node reports a lost connection as an error only to those who listen at that moment.
+    stream.on('close', onClose);
+    stream.on('end', () => {
+      const [first = Buffer.alloc(0)] = chunks;
+      done({ status, headers, body: chunks.length > 1 ? Buffer.concat(chunks) : first });
+    });
+  });
+}
 
 function permits({ guard }: WireRequest, sending: http.ClientRequest): boolean {
   try {

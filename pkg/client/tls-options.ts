@@ -3,6 +3,11 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 /** Detects a dead peer, even on a watch without events. */
 export const tcpKeepAliveMs = 30_000;
 
+/** Idle connections kept for requests. `RequestLanes` limits the requests in flight. */
+export const maxFreeSockets = 96;
+/** The API server closes idle connections after 90 s. Ours close earlier, so that no request uses a closing connection. */
+export const idleSocketMs = 60_000;
+
 export interface TlsIdentity {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;

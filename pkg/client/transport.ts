@@ -1,6 +1,7 @@
 import type { Clock } from '../time/index.ts';
-import { ClientClosedError, ConnectionClosedError } from './errors.ts';
+import { ClientClosedError } from './errors.ts';
 import { Exchange, type HttpAnswer, type HttpStream, type WireRequest } from './exchange.ts';
+import { Http1Connections } from './http1-connections.ts';
 import { Http1Pools } from './http1-pools.ts';
 import { Http2Connections } from './http2-connections.ts';
 import { defaultLaneLimits, RequestLanes, type Lane } from './request-lanes.ts';
@@ -22,8 +23,8 @@ export interface HttpRequest extends WireRequest {
 }
 
 /**
- * Connections to one server. Requests share a limited pool of HTTP/1.1 connections (`RequestLanes`), which takes a fifth
- * less CPU per request than other transports. Streams share one HTTP/2 connection if the server supports it and there is
+ * Connections to one server. Requests share a limited number of HTTP/1.1 connections (`RequestLanes`), which take less CPU
+ * per request than HTTP/2. Streams share one HTTP/2 connection if the server supports it and there is
  * no proxy, so that watches need one handshake and delay no request.
  *
  * An abort ends the exchange at once and rejects with the signal's reason, whether the request waits in its lane, for a
@@ -53,12 +54,10 @@ export class Transport {
     const place = this.#lanes.enter(lane);
     try {
       if (place.admission !== undefined) await exchange.waitFor(place.admission);
-      const { http1 } = this.#routesFor(request.tls);
-      return await readAnswer(await http1.send(this.#wire(request), 'requests', exchange), exchange);
+      return await this.#routesFor(request.tls).requests.send(this.#wire(request), exchange);
     } catch (error) {
       throw exchange.errorFrom(error);
     } finally {
-      // Node frees the connection in a tick, and this is a microtask after all ticks: the next request can use it.
       place.leave();
       exchange.end();
     }
@@ -70,7 +69,7 @@ export class Transport {
     try {
       const { http1, http2 } = this.#routesFor(request.tls);
       const wire = this.#wire(request);
-      const response = (await http2?.send(wire, exchange)) ?? (await http1.send(wire, 'streams', exchange));
+      const response = (await http2?.send(wire, exchange)) ?? (await http1.open(wire, exchange));
       if (response.status < 300) exchange.stopTimer(); // the body of an error must be in time too
       response.stream.once('close', exchange.end);
       response.stream.on('error', ignore); // its reader gets the error. Without a reader, it must not end the process
@@ -81,9 +80,10 @@ export class Transport {
     }
   }
 
-  /** Closes idle connections now, and the others when their requests end. */
+  /** Fails all requests. Streams over HTTP/2 go on until they end. */
   close(): void {
     this.#isClosed = true;
+    this.#routes?.requests.close();
     this.#routes?.http1.close();
     this.#routes?.http2?.close();
     this.#routes = undefined;
@@ -101,6 +101,7 @@ export class Transport {
   #routesFor(tls: TlsIdentity): Routes {
     if (this.#isClosed) throw new ClientClosedError();
     if (this.#routes === undefined || !isSameTls(this.#routes.tls, tls)) {
+      this.#routes?.requests.retire();
       this.#routes?.http1.retire();
       this.#routes?.http2?.close();
       this.#routes = this.#makeRoutes(tls);
@@ -113,11 +114,12 @@ export class Transport {
     const tls = url.protocol === 'https:' ? tlsOptions(identity) : undefined;
     const proxy = proxyOf(this.#address);
     const http1 = new Http1Pools({ url, tls, proxy });
-    const isDirect = proxy === undefined;
+    if (proxy !== undefined) return { tls: identity, requests: http1, http1, http2: undefined };
     return {
       tls: identity,
+      requests: new Http1Connections({ url, tls }),
       http1,
-      http2: tls && isDirect ? new Http2Connections({ url, tls, clock: this.#clock }) : undefined,
+      http2: tls && new Http2Connections({ url, tls, clock: this.#clock }),
     };
   }
 }
@@ -125,6 +127,8 @@ export class Transport {
 /** The connections to a server for one identity. */
 interface Routes {
   readonly tls: TlsIdentity;
+  readonly requests: Http1Connections | Http1Pools;
+  /** For streams where HTTP/2 is not supported. */
   readonly http1: Http1Pools;
   readonly http2: Http2Connections | undefined;
 }
@@ -133,25 +137,6 @@ function proxyOf({ proxyUrl, proxyEnv }: ServerAddress): Record<string, string |
   if (proxyUrl !== undefined) return { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl };
   const isNamed = proxyEnv !== undefined && Object.keys(proxyEnv).some((name) => /^(all|https?)_proxy$/i.test(name));
   return isNamed ? proxyEnv : undefined;
-}
-
-function readAnswer({ status, headers, stream }: HttpStream, exchange: Exchange): Promise<HttpAnswer> {
-  return exchange.step((done, fail) => {
-    const chunks: Buffer[] = [];
-    const onClose = (): void => {
-      if (stream.readableEnded) return;
-      fail(new ConnectionClosedError('the connection was closed before the end of the answer'));
-    };
-    if (stream.destroyed) onClose();
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    stream.on('error', fail);
-    // Node reports a lost connection as an error only to those who listen at that moment.
-    stream.on('close', onClose);
-    stream.on('end', () => {
-      const [first = Buffer.alloc(0)] = chunks;
-      done({ status, headers, body: chunks.length > 1 ? Buffer.concat(chunks) : first });
-    });
-  });
 }
 
 function ignore(): void {}
