@@ -116,6 +116,7 @@ describe('KeyIndex', () => {
         index.move(key, ['other'], ['v']);
       }
       expect(keysOf(index, 'v').sort()).toEqual(keys.sort());
+      expect([index.count('v'), index.count('other')]).toEqual([count, 0]);
       for (const key of keys) {
         index.move(key, ['v'], []);
         index.move(key, ['v'], []);

@@ -47,15 +47,17 @@ export class Indexer<T extends KubeObject> implements Store<T> {
   }
 
   byIndex(index: Index<T>, value: string): readonly Cached<T>[] {
-    const keys = this.#indexes.get(index);
-    if (keys === undefined)
-      throw new UnknownIndexError(`no index ${index.name} in this store: add it to the informer first`);
+    const keys = this.#keysOf(index);
     const found: Cached<T>[] = [];
     keys.forEach(value, (key) => {
       const object = this.#objects.get(key);
       if (object !== undefined) found.push(object);
     });
     return found;
+  }
+
+  countByIndex(index: Index<T>, value: string): number {
+    return this.#keysOf(index).count(value);
   }
 
   hasSeen(resourceVersion: string): boolean {
@@ -111,6 +113,13 @@ export class Indexer<T extends KubeObject> implements Store<T> {
     for (const waiter of this.#waiters) {
       if (this.hasSeen(waiter.resourceVersion)) waiter.latch.open();
     }
+  }
+
+  #keysOf(index: Index<T>): KeyIndex {
+    const keys = this.#indexes.get(index);
+    if (keys === undefined)
+      throw new UnknownIndexError(`no index ${index.name} in this store: add it to the informer first`);
+    return keys;
   }
 
   #valuesOf(index: Index<T>, object: Cached<T>): readonly string[] {

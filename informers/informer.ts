@@ -30,6 +30,8 @@ export interface Store<T extends KubeObject> {
   /** Every object, or those of one namespace. */
   list(namespace?: string): readonly Cached<T>[];
   byIndex(index: Index<T>, value: string): readonly Cached<T>[];
+  /** How many objects `byIndex` would return, without collecting them. */
+  countByIndex(index: Index<T>, value: string): number;
   /** Whether the cache has observed this resource version: controllers wait for their own writes. */
   hasSeen(resourceVersion: string): boolean;
   /** Resolves once `hasSeen` is true. */

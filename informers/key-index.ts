@@ -15,6 +15,13 @@ export class KeyIndex {
     return this.#buckets.size;
   }
 
+  /** How many keys have this value. */
+  count(value: string): number {
+    const bucket = this.#buckets.get(value);
+    if (bucket === undefined) return 0;
+    return typeof bucket === 'string' ? 1 : bucket.size;
+  }
+
   forEach(value: string, visit: (key: ObjectKey) => void): void {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return;

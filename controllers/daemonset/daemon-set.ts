@@ -53,7 +53,7 @@ export function createDaemonSetController(context: ControllerContext, workers: n
     onStale: awaitsStatus ? countStaleSync : undefined,
     minIntervalMs(key: ObjectKey): number {
       const daemonSet = daemonSets.store.get(key);
-      return daemonSet === undefined ? 0 : syncIntervalMs(deps.podClaims.ownedBy(daemonSet).length);
+      return daemonSet === undefined ? 0 : syncIntervalMs(deps.podClaims.countOwnedBy(daemonSet));
     },
     forget(key: ObjectKey): void {
       deps.statusPace.forget(key);

@@ -40,7 +40,7 @@ export function createPodGcController(context: ControllerContext, terminatedThre
   });
   nodes.addHandler({
     deleted({ metadata }) {
-      if (pods.store.byIndex(podsByNode, metadata.name).length === 0) return;
+      if (pods.store.countByIndex(podsByNode, metadata.name) === 0) return;
       missingNodes.addAfter(keyOfNode(metadata.name), quarantineMs);
     },
   });
@@ -48,7 +48,7 @@ export function createPodGcController(context: ControllerContext, terminatedThre
   /** Force-deletes the pods of a node that is still missing after the quarantine. */
   async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult> {
     if (nodes.store.get(key) !== undefined) return {};
-    if (pods.store.byIndex(podsByNode, key).length === 0) return {};
+    if (pods.store.countByIndex(podsByNode, key) === 0) return {};
     if (await nodeExists(client, key, signal)) return { requeueAfterMs: quarantineMs };
     const orphaned = pods.store.byIndex(podsByNode, key).map((pod) => [pod, 'orphaned'] as const);
     await collectPods(new Map(orphaned), deps, signal);

@@ -56,7 +56,7 @@ export function createReplicaController<T extends Replicated>(
 
   function podCountOf(key: ObjectKey): number {
     const owner = owners.store.get(key);
-    return owner === undefined ? 0 : claims.ownedBy(owner).length;
+    return owner === undefined ? 0 : claims.countOwnedBy(owner);
   }
 
   /** The pods of all owners with the same controller: the old and new ReplicaSets of a Deployment. */

@@ -68,7 +68,7 @@ export class DeviceClassLinks implements ExtendedResources {
     const { store } = this.#caches.classes;
     const isImplicit = resource.startsWith(implicitPrefix);
     if (isImplicit && store.get(objectKey(undefined, resource.slice(implicitPrefix.length))) !== undefined) return true;
-    return store.byIndex(byExtendedResource, resource).length > 0;
+    return store.countByIndex(byExtendedResource, resource) > 0;
   }
 
   resourceOf(className: string): string | undefined {

@@ -48,8 +48,8 @@ export function createAttributesClassProtection(context: ControllerContext): Con
     client: context.clientFor(name),
     pending,
     isUsed: ({ metadata }: Cached<VolumeAttributesClass>): boolean =>
-      volumes.store.byIndex(volumesByClass, metadata.name).length > 0 ||
-      claims.store.byIndex(claimsByClass, metadata.name).length > 0,
+      volumes.store.countByIndex(volumesByClass, metadata.name) > 0 ||
+      claims.store.countByIndex(claimsByClass, metadata.name) > 0,
   };
   const handlers = [
     classes.addHandler(enqueueProtected(queue, protection.finalizer)),

@@ -31,6 +31,8 @@ export interface Claims<Owner extends KubeObject, T extends KubeObject> {
   handler(queue: KeySink): Handler<T>;
   /** The dependents that name the owner as their controller, selected or not. */
   ownedBy(owner: Cached<KubeObject>): readonly Cached<T>[];
+  /** How many `ownedBy` would return. */
+  countOwnedBy(owner: Cached<KubeObject>): number;
   /** The owner's selector. An unusable one is a `TerminalError`: only its author can fix it. */
   selectorOf(owner: Cached<Owner>): Selector;
   /** Plans adoptions and releases among the owner's dependents and the orphans with its labels that `isCandidate` accepts. */
@@ -66,6 +68,7 @@ export function createClaims<Owner extends KubeObject, T extends KubeObject>(
   return {
     handler: (queue) => enqueueOwnerOrAdopters<T>(queue, ownerKind, possibleOwnersOf),
     ownedBy,
+    countOwnedBy: (owner) => dependents.store.countByIndex(byController, owner.metadata.uid),
     selectorOf,
     plan(owner, isCandidate = () => true) {
       const { namespace } = (owner as Cached<KubeObject>).metadata;

@@ -151,7 +151,7 @@ export function simulateProvisioner({ client, informers, queues }: ProvisionerOp
     async reconcileVolume(key, signal) {
       const volume = volumes.store.get(key);
       if (volume === undefined) return {};
-      const step = planDeletion(volume, attachments.store.byIndex(byVolume, volume.metadata.name).length > 0);
+      const step = planDeletion(volume, attachments.store.countByIndex(byVolume, volume.metadata.name) > 0);
       if (step !== undefined) await deleteVolume(client, volume, step, signal);
       return {};
     },

@@ -39,6 +39,12 @@ export class TracedStore<T extends KubeObject> implements Store<T> {
     return objects;
   }
 
+  countByIndex(index: Index<T>, value: string): number {
+    const count = this.#store.countByIndex(index, value);
+    if (this.#isRecording()) this.#noteList(index.name, value, count);
+    return count;
+  }
+
   hasSeen(resourceVersion: string): boolean {
     return this.#store.hasSeen(resourceVersion);
   }

@@ -17,6 +17,7 @@ export function createKindStore<T extends KubeObject>(kind: Kind, store: Store<T
     get: (ref) => store.get(scopedKeyOf(kind, ref, 'the store')),
     list: (namespace) => store.list(namespace),
     byIndex: (index, value) => store.byIndex(index, value),
+    countByIndex: (index, value) => store.countByIndex(index, value),
     hasSeen: (resourceVersion) => store.hasSeen(resourceVersion),
     waitUntilSeen: (resourceVersion, signal) => store.waitUntilSeen(resourceVersion, signal),
   };

@@ -46,6 +46,7 @@ export class CountingInformers implements InformerFactory {
       },
       get: (key) => handOut(store.get(key)),
       byIndex: (index, value) => handOut(store.byIndex(index, value)),
+      countByIndex: (index, value) => store.countByIndex(index, value),
       list: () => {
         throw new Error('a reconcile has listed a whole cache');
       },

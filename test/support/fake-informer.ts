@@ -49,6 +49,10 @@ export class FakeInformer<T extends KubeObject> implements Informer<T>, Store<T>
     return this.#counted([...this.#objects.values()].filter((object) => index.valuesOf(object).includes(value)));
   }
 
+  countByIndex(index: Index<T>, value: string): number {
+    return this.byIndex(index, value).length;
+  }
+
   hasSeen(resourceVersion: string): boolean {
     return compareResourceVersions(this.#newest, resourceVersion) >= 0;
   }
