@@ -187,6 +187,29 @@ describe('Monitors', () => {
     expect(['one', 'two', 'three'].map((uid) => graph.get(uid)?.name)).toEqual([undefined, 'two', 'three']);
   });
 
+  const sharedUpdates = [
+    { name: 'a change of the status', change: { status: { phase: 'x' } }, changes: 0 },
+    { name: 'a change of labels', change: { metadata: { labels: { x: 'z' } } }, changes: 0 },
+    { name: 'a finalizer', change: { metadata: { finalizers: ['example.com/f'] } }, changes: 1 },
+    {
+      name: 'an owner',
+      change: { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Secret', name: 'o', uid: 'o' }] } },
+      changes: 1,
+    },
+  ];
+  for (const { name, change, changes: expected } of sharedUpdates) {
+    test(`learn from the informers of others about ${name}: ${expected} changes of the graph`, async () => {
+      add(ConfigMaps, 'one');
+      informers.informerFor(ConfigMaps);
+      informers.start(never);
+      await sync(discovered([ConfigMaps]));
+      await applyChanges();
+      await client.patch(ConfigMaps, objectKey('a', 'one'), { type: 'merge', body: change }, never);
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+      expect(changes).toHaveLength(expected);
+    });
+  }
+
   test('are not synced before the informers of others are', async () => {
     informers.informerFor(ConfigMaps);
     await sync(discovered([ConfigMaps]));

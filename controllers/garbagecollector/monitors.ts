@@ -1,5 +1,6 @@
 import {
   apiVersionOf,
+  isEqualJson,
   metadataOf,
   resourceName,
   type Cached,
@@ -223,7 +224,10 @@ export class Monitors implements Syncable {
     const registration = informer.addHandler(
       {
         added: (object, initial) => tell('ADDED', object, initial),
-        updated: (_before, after) => tell('MODIFIED', after),
+        updated: (before, after) => {
+          if (!hasSameReferences(before, after)) tell('MODIFIED', after);
+          else this.#noteDefinitions(origin);
+        },
         deleted: (last) => tell('DELETED', last),
       },
       { resyncMs: 0 },
@@ -280,6 +284,15 @@ export class Monitors implements Syncable {
     syncErrors.inc();
     logger.warn({ resources: late.map(({ resource }) => resource) }, 'resources cannot be listed');
   }
+}
+
+/** Whether the graph would not change: most updates are of a status. */
+function hasSameReferences({ metadata: before }: Cached<KubeObject>, { metadata: after }: Cached<KubeObject>): boolean {
+  return (
+    before.deletionTimestamp === after.deletionTimestamp &&
+    isEqualJson(before.ownerReferences, after.ownerReferences) &&
+    isEqualJson(before.finalizers, after.finalizers)
+  );
 }
 
 /** Drops labels and annotations: they are most of the metadata, and the graph does not need them. */
