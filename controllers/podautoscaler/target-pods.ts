@@ -90,6 +90,7 @@ export class TargetPods {
   }
 
   #selectingOne({ metadata: { namespace = '', labels = {} } }: Cached<Pod>): ObjectKey[] {
+    if (this.#byLabel.size === 0) return [];
     const places = [`${namespace}/`, ...Object.entries(labels).map(([name, value]) => `${namespace}/${name}=${value}`)];
     const candidates = places.flatMap((place) => [...(this.#byLabel.get(place) ?? [])]);
     return candidates.filter((autoscaler) => this.#selectors.get(autoscaler)?.matches(labels) === true);
