@@ -66,7 +66,7 @@ describe('an answer', () => {
   for (const { name, bytes, status = 200, body, type, keeps = true } of answers) {
     test(`with ${name} is read, wherever it is cut`, () => {
       const cuts = Array.from({ length: bytes.length - 1 }, (_, index) => index + 1);
-      const ways = [[bytes], [...bytes], ...cuts.map((cut) => [bytes.slice(0, cut), bytes.slice(cut)])];
+      const ways = [[bytes], bytes.split(''), ...cuts.map((cut) => [bytes.slice(0, cut), bytes.slice(cut)])];
       for (const pieces of ways) {
         const { answer } = readPieces(pieces);
         expect(answer).toMatchObject({ status, keepsConnection: keeps });

@@ -2,7 +2,6 @@ import type { WireRequest } from './exchange.ts';
 
 /** A space or a line end in a path or a header would make another request of it. */
 const notInPath = /[^\x21-\x7e]/;
-// eslint-disable-next-line no-control-regex
 const notInHeader = /[^\t\x20-\x7e\u0080-\uffff]/;
 const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
