@@ -72,6 +72,7 @@ export class Http1Connections {
     try {
       request.guard?.();
     } catch (error) {
+      exchange.end(); // as after an answer: the abort that made the guard refuse may come a moment later
       this.#release(connection);
       fail(error instanceof Error ? error : new Error('refused', { cause: error }));
       return;
