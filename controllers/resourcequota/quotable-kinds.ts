@@ -10,13 +10,19 @@ export const discoveryPeriodMs = 30_000;
 const soonMs = 3000;
 const quickRefreshes = 3;
 const verbs = ['create', 'list', 'watch', 'delete'];
+/** While a definition is being deleted, its objects cannot be created any more. */
+const remainingVerbs = ['list', 'watch', 'delete'];
 
-/** The resources of the server whose objects can be counted, by name. */
-function selectQuotable({ resources }: Pick<DiscoveryResult, 'resources'>): Map<string, Kind> {
-  const quotable = resources.filter(
-    ({ kind, verbs: offered }) =>
-      kind.namespaced && verbs.every((verb) => offered.has(verb)) && !isIgnoredByQuota(resourceName(kind)),
-  );
+/**
+ * The resources of the server whose objects can be counted, by name. One that was counted before is counted until it is
+ * gone: what is deleted with its definition must become free.
+ */
+function selectQuotable({ resources }: DiscoveryResult, before: ReadonlyMap<string, Kind>): Map<string, Kind> {
+  const quotable = resources.filter(({ kind, verbs: offered }) => {
+    const isKnown = before.get(resourceName(kind))?.version === kind.version;
+    const needed = isKnown ? remainingVerbs : verbs;
+    return kind.namespaced && needed.every((verb) => offered.has(verb)) && !isIgnoredByQuota(resourceName(kind));
+  });
   return new Map(quotable.map(({ kind }) => [resourceName(kind), kind]));
 }
 
@@ -56,7 +62,7 @@ export class QuotableKinds implements Syncable {
   async sync(signal: AbortSignal): Promise<ReconcileResult> {
     await this.#discovery.refresh(signal);
     const found = await this.#discovery.preferred(signal);
-    const kinds = selectQuotable(found);
+    const kinds = selectQuotable(found, this.#kinds);
     // An empty discovery is a fault of the server: it must not end all counts.
     if (kinds.size > 0) {
       for (const [resource, kind] of this.#kinds) {

@@ -28,12 +28,16 @@ const Widgets = defineKind({
   namespaced: true,
 });
 const verbs = new Set(['create', 'list', 'watch', 'delete']);
+const remainingVerbs = new Set(['list', 'watch', 'delete']);
 const resyncMs = 300_000;
 
-/** A server whose discovery lists these kinds. */
-function contextWith(served: Kind[]): TestContext {
+/** A server whose discovery lists these kinds. Those in `terminating` can no longer be created. */
+function contextWith(served: Kind[], terminating: Kind[] = []): TestContext {
   const base = createTestContext({ freeze: true });
-  const all = async () => ({ resources: served.map((kind) => ({ kind, verbs })), failures: new Map<string, string>() });
+  const all = async () => ({
+    resources: served.map((kind) => ({ kind, verbs: terminating.includes(kind) ? remainingVerbs : verbs })),
+    failures: new Map<string, string>(),
+  });
   const discovery = { preferred: all, all, kindFor: async () => undefined, refresh: async () => {} };
   return { ...base, context: { ...base.context, discovery, gates: { isEnabled: () => true } } };
 }
@@ -297,6 +301,22 @@ test('a kind that comes later is counted from then on, and the usage stays when 
     served.pop();
     await pass(base, 30_000);
     expect(usedOf(base)).toEqual({ pods: '0', 'count/widgets.example.com': '1' });
+  });
+});
+
+test('a kind whose definition is being deleted is counted until its objects are gone', async () => {
+  const terminating: Kind[] = [];
+  const base = contextWith([Pods, Widgets], terminating);
+  base.server.seed(ResourceQuotas, quota({ 'count/widgets.example.com': '5' }));
+  const widget = base.server.seed(Widgets, build(Widgets, { name: 'a' }, {}));
+  await run(base, async () => {
+    await pass(base, 1000);
+    expect(usedOf(base)).toEqual({ 'count/widgets.example.com': '1' });
+    terminating.push(Widgets);
+    await pass(base, 30_000);
+    await base.server.delete(Widgets, keyOf(widget), {}, signal);
+    await pass(base, 1000);
+    expect(usedOf(base)).toEqual({ 'count/widgets.example.com': '0' });
   });
 });
 
