@@ -176,11 +176,14 @@ function optionFlags({ featureGates = {}, runtimeConfig = {}, extraApiServerFlag
   ];
 }
 
+/** A question that gets no answer is asked again: without a limit, one that is lost on a busy machine stops the start. */
+const healthTimeoutMs = 5000;
+
 async function isEtcdHealthy(etcdUrl: string): Promise<boolean> {
   try {
-    return (await fetch(`${etcdUrl}/health`)).ok;
+    return (await fetch(`${etcdUrl}/health`, { signal: AbortSignal.timeout(healthTimeoutMs) })).ok;
   } catch {
-    return false; // not listening yet
+    return false; // not listening yet, or too busy
   }
 }
 
