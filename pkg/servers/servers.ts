@@ -176,7 +176,7 @@ function optionFlags({ featureGates = {}, runtimeConfig = {}, extraApiServerFlag
   ];
 }
 
-/** A question that gets no answer is asked again: without a limit, one that is lost on a busy machine stops the start. */
+/** A check without an answer is repeated after this long, so that one of them cannot hold up the start for ever. */
 const healthTimeoutMs = 5000;
 
 async function isEtcdHealthy(etcdUrl: string): Promise<boolean> {
