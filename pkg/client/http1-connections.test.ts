@@ -33,9 +33,9 @@ async function listen(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function send(method = 'GET', { signal = never, tls = {}, body }: Sent = {}): Promise<HttpAnswer> {
+function send(method = 'GET', { signal = never, tls = {}, body, guard }: Sent = {}): Promise<HttpAnswer> {
   const headers = body === undefined ? [] : ['content-length', String(body.length)];
-  const request = { method, path: '/', headers, tls, timeoutMs: 600_000, body };
+  const request = { method, path: '/', headers, tls, timeoutMs: 600_000, body, guard };
   return transport.send(request, { client: 'a', namespace: 'b' }, signal);
 }
 
@@ -43,6 +43,7 @@ interface Sent {
   readonly signal?: AbortSignal;
   readonly tls?: object;
   readonly body?: string;
+  readonly guard?: () => void;
 }
 
 afterEach(() => {
@@ -66,6 +67,20 @@ describe('a connection', () => {
     stop.abort();
     await send();
     expect(sockets).toHaveLength(1);
+  });
+
+  test('of a refused write is not closed under the next request by the abort that follows', async () => {
+    await startServer((socket) => socket.write(ok));
+    const stop = new AbortController();
+    const guard = (): void => {
+      queueMicrotask(() => stop.abort());
+      throw new Error('the lease is lost');
+    };
+    const refused = send('POST', { signal: stop.signal, guard, body: '{}' }).catch((reason: unknown) => reason);
+    // Two may connect at once. When the refused one is connected, the third may connect, and the fourth gets its connection.
+    const others = await Promise.all([send(), send(), send()]);
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await refused).toBeInstanceOf(Error);
   });
 
   test('that the server closes while it is idle is not used again', async ({ signal }) => {
